@@ -36,6 +36,8 @@ _CONFLICT_END = re.compile(r"^>{7}(?:[ \t][^\n]*|(?=[\r\n])|\Z)", re.MULTILINE)
 _CONFLICT_SPLIT = re.compile(r"^={7}(?:[ \t][^\n]*|(?=[\r\n])|\Z)", re.MULTILINE)
 # A word of the text is quoted in messages up to this length.
 _MOST_QUOTED = 40
+# How far up an unindented text is searched for a message of the same name; Caffe's messages nest five deep.
+_MOST_LEVELS = 8
 
 
 def parse(text: str) -> File:
@@ -118,6 +120,8 @@ class _Parser:
             assert which is not None
             start, position = found.span(which)
             if which == 5:
+                if self._guided:
+                    self._close_namesake(found.group(1), name_start)
                 field = Field(found.group(1), name_start, name_end, tree.MESSAGE, start, position, [])
                 self._siblings.append(field)
                 self._push(field)
@@ -254,6 +258,25 @@ class _Parser:
             self._pop(max(self._end_of_last_child(), top.field.start + 1))
         if self._stack and self._stack[-1].nested is None and self._stack[-1].line_start != line_start:
             self._stack[-1].nested = indent > self._stack[-1].indent
+
+    def _close_namesake(self, name: str, offset: int) -> None:
+        """Before a message at ``offset``: close the open message of the same name, if braces are missing.
+
+        Messages of one kind follow each other far more often than they nest; this is for text without indentation.
+        """
+        closing = 1
+        for opened in self._stack[: -_MOST_LEVELS - 1 : -1]:
+            if opened.field.name == name:
+                break
+            closing += 1
+        else:
+            return
+        if closing > self._may_close:
+            return
+        for _ in range(closing):
+            self._may_close -= 1
+            self._report_unclosed(self._stack[-1].field, offset)
+            self._pop(max(self._end_of_last_child(), self._stack[-1].field.start + 1))
 
     def _text_is_indented(self, top: _Open) -> bool:
         """Whether an enclosing message has indented children: then an unindented first child is no child at all."""

@@ -1,0 +1,1 @@
+"""CG1xx: what is wrong with a solver, alone or together with its nets."""
