@@ -1,0 +1,112 @@
+"""Comments that silence findings: on a line, above a layer, or for a whole file.
+
+``# caffe-guard: ignore[CG301, no-random-seed] the reason`` silences the named rules (codes, prefixes of codes, or
+names) on its own line; on a line of its own it speaks for the statement that follows, a whole layer included.
+``ignore-file`` speaks for the file. Without brackets, every rule is meant.
+"""
+
+from __future__ import annotations
+
+import re
+
+from caffe_guard.prototxt import lexer, tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caffe_guard.prototxt.tree import Field, File
+    from caffe_guard.source import Source
+
+_MARK = "caffe-guard:"
+_COMMENT = re.compile(r"#+\s*caffe-guard:\s*(?P<verb>[\w-]*)\s*(?:\[(?P<rules>[^\]\n]*)\])?(?P<reason>[^\n]*)")
+
+
+class Suppression:
+    """One comment: its place, the extent it silences, the rules it names (empty: all), and whether it was needed."""
+
+    __slots__ = ("comment_end", "comment_start", "end", "reason", "rules", "start", "used", "verb")
+
+    def __init__(
+        self, verb: str, rules: tuple[str, ...], reason: str, comment: tuple[int, int], extent: tuple[int, int]
+    ) -> None:
+        self.verb = verb
+        self.rules = rules
+        self.reason = reason
+        self.comment_start, self.comment_end = comment
+        self.start, self.end = extent
+        self.used: set[str] = set()
+
+    def covers(self, offset: int, code: str, name: str) -> bool:
+        """Whether a finding of that rule at that offset is silenced; remembers that it was."""
+        if not self.start <= offset < self.end:
+            return False
+        if not self.rules:
+            self.used.add("")
+            return True
+        for rule in self.rules:
+            if code.startswith(rule.upper()) or name == rule.lower():
+                self.used.add(rule)
+                return True
+        return False
+
+    def unused(self) -> list[str]:
+        """The rules that the comment names in vain; ``""`` for a comment that names none and silenced nothing."""
+        if not self.rules:
+            return [] if self.used else [""]
+        return [rule for rule in self.rules if rule not in self.used]
+
+
+def read_suppressions(source: Source, file: File) -> list[Suppression]:
+    """The suppression comments of a file, in order."""
+    text = source.text
+    if _MARK not in text:
+        return []
+    found = []
+    for token in lexer.comments(text):
+        match = _COMMENT.match(text, token.start, token.end)
+        if match is None:
+            continue
+        rules = tuple(word.strip() for word in (match["rules"] or "").split(",") if word.strip())
+        verb = match["verb"]
+        if verb == "ignore-file":
+            extent = (0, len(text) + 1)
+        else:
+            extent = _extent(source, file, token.start)
+        end = token.start + len(text[token.start : token.end].rstrip())
+        found.append(Suppression(verb, rules, match["reason"].strip(), (token.start, end), extent))
+    return found
+
+
+def _extent(source: Source, file: File, comment_start: int) -> tuple[int, int]:
+    """What a comment speaks for: its line, or the statement after it when it has the line to itself."""
+    text = source.text
+    line, _ = source.line_column(comment_start)
+    line_start = source.line_start(line)
+    line_end = text.find("\n", comment_start)
+    line_end = len(text) + 1 if line_end < 0 else line_end
+    if text[line_start:comment_start].strip():
+        return line_start, line_end
+    statement = _statement_after(file, comment_start)
+    if statement is None:
+        return line_start, line_end
+    start_line, _ = source.line_column(statement.name_start)
+    end = statement.end
+    if statement.kind is not tree.MESSAGE:
+        newline = text.find("\n", end)
+        end = len(text) + 1 if newline < 0 else newline
+    return source.line_start(start_line), end + 1
+
+
+def _statement_after(file: File, offset: int) -> Field | None:
+    """The first field that begins after an offset and inside the message that holds the offset."""
+    siblings = file.fields
+    while True:
+        inside = None
+        for field in siblings:
+            if field.name_start > offset:
+                return field
+            if field.kind is tree.MESSAGE and field.start < offset < field.end:
+                inside = field
+                break
+        if inside is None:
+            return None
+        siblings = inside.children or []
