@@ -34,8 +34,9 @@ TRAIN_NET_FIELDS = ("net", "net_param", "train_net", "train_net_param")
 class NetSource:
     """One net that the solver builds.
 
-    ``field`` is the solver field that names or holds it, ``value`` its place, ``role`` is ``train`` or ``test``,
-    ``index`` counts within the role (test nets in Caffe's order). Either ``path`` (as written) or ``inline`` is set.
+    ``field`` is the solver field that names or holds it, ``value`` its place, ``role`` is ``train`` or
+    ``test``, ``index`` counts within the role (test nets in Caffe's order). Either ``path`` (as written)
+    or ``inline`` is set.
     """
 
     __slots__ = ("field", "index", "inline", "path", "role", "value")
@@ -54,15 +55,15 @@ class NetSource:
 
 
 class Solver:
-    """A solver as Caffe sees it. Numbers are effective values: the default where the text gives none, and rounded
-    to float32 where the schema's field is a float."""
+    """A solver as Caffe sees it. Numbers are effective values: the default where the text gives none, and
+    rounded to float32 where the schema's field is a float."""
 
     __slots__ = ("message",)
 
     def __init__(self, message: Message) -> None:
         self.message = message
 
-    # --- the text -------------------------------------------------------------------------------------------------
+    # --- the text ---------------------------------------------------------------------------------
 
     def has(self, name: str) -> bool:
         """Whether the text gives the field."""
@@ -82,7 +83,8 @@ class Solver:
 
     @property
     def anchor(self) -> tuple[int, int]:
-        """Where to point when a field is missing: lr_policy, else base_lr, else the first field, else (0, 0)."""
+        """Where to point when a field is missing: lr_policy, else base_lr, else the first field, else (0,
+        0)."""
         for name in ("lr_policy", "base_lr"):
             value = self.message.at(name)
             if value is not None:
@@ -93,10 +95,11 @@ class Solver:
                 first = values[0]
         return (first.name_start, first.end) if first is not None else (0, 0)
 
-    # --- numbers and words ----------------------------------------------------------------------------------------
+    # --- numbers and words ------------------------------------------------------------------------
 
     def _number(self, name: str, default: Any) -> Any:
-        """The field's value; `default` where the dialect has no such field (an old fork has no ``type``, say)."""
+        """The field's value; `default` where the dialect has no such field (an old fork has no ``type``,
+        say)."""
         value = self.message.get(name)
         return default if value is None else value
 
@@ -115,7 +118,8 @@ class Solver:
 
     @property
     def type_name(self) -> str:
-        """The solver class: ``type``, or ``solver_type`` translated; an unknown name is given as it stands."""
+        """The solver class: ``type``, or ``solver_type`` translated; an unknown name is given as it
+        stands."""
         if self.has("type") or not self.has("solver_type"):
             return str(self._number("type", "SGD"))
         old = str(self.message.get("solver_type"))
@@ -166,7 +170,7 @@ class Solver:
         """``iter_size``; 1 when absent."""
         return self.integer("iter_size", 1)
 
-    # --- nets -----------------------------------------------------------------------------------------------------
+    # --- nets -------------------------------------------------------------------------------------
 
     @property
     def explicit_test_nets(self) -> list[tuple[str, Value]]:
@@ -199,8 +203,8 @@ class Solver:
         return self.message.get("train_state") if self.has("train_state") else None
 
     def net_sources(self) -> list[NetSource]:
-        """Every net the solver would build: train nets first (more than one is a fault that Caffe refuses), then
-        the test nets in Caffe's order."""
+        """Every net the solver would build: train nets first (more than one is a fault that Caffe
+        refuses), then the test nets in Caffe's order."""
         sources: list[NetSource] = []
         for name in TRAIN_NET_FIELDS:
             value = self.message.at(name)

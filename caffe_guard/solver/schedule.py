@@ -1,11 +1,11 @@
 """The learning rate of each iteration, in Caffe's own arithmetic.
 
-Fact: SGDSolver::GetLearningRate in src/caffe/solvers/sgd_solver.cpp. Caffe keeps the rate and every field in float32
-(the command line and pycaffe build the solver for float). ``pow`` of a float and an int is a double there, of two
-floats a float; the judge is real Caffe (tests/solver/test_schedule_caffe.py).
+Fact: SGDSolver::GetLearningRate in src/caffe/solvers/sgd_solver.cpp. Caffe keeps the rate and every field
+in float32 (the command line and pycaffe build the solver for float). ``pow`` of a float and an int is a
+double there, of two floats a float; the judge is real Caffe (tests/solver/test_schedule_caffe.py).
 
-The runs may have 10^9 iterations: nothing here loops over iterations. Every policy is monotone on a few pieces, so
-what first goes wrong is found by bisection.
+The runs may have 10^9 iterations: nothing here loops over iterations. Every policy is monotone on a few
+pieces, so what first goes wrong is found by bisection.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Abort:
 def abort(solver: Solver) -> Abort | None:
     """The check in the rate's computation that BVLC Caffe fails on, or None.
 
-    The checks on stepsize and gamma came on 2017-12-12, after release 1.0. Release 1.0 and every fork known here divide by
-    the stepsize 0 (the process dies by SIGFPE) or compute on with the negative gamma.
+    The checks on stepsize and gamma came on 2017-12-12, after release 1.0. Release 1.0 and every fork
+    known here divide by the stepsize 0 (the process dies by SIGFPE) or compute on with the negative gamma.
     """
     policy = solver.policy
     if policy not in POLICIES:
@@ -66,8 +66,8 @@ def abort(solver: Solver) -> Abort | None:
 def rate(solver: Solver, iteration: int) -> float | None:
     """The rate of an iteration of a run that starts at 0: any float32, also nan and infinities.
 
-    None when there is no number: an unknown policy, a fork's policy that follows the loss, a step of 0 iterations.
-    What BVLC Caffe refuses since 2017 (:func:`abort`) is computed as older versions do.
+    None when there is no number: an unknown policy, a fork's policy that follows the loss, a step of 0
+    iterations. What BVLC Caffe refuses since 2017 (:func:`abort`) is computed as older versions do.
     """
     warm_up = solver.integer("warmup_iter")
     if 0 <= iteration < warm_up:  # Intel: linear, and the policy then goes on from this iteration, not from 0
@@ -158,8 +158,8 @@ _POLICIES: dict[str, Callable[[Solver, int], float | None]] = {
 def step_iterations(solver: Solver) -> list[int]:
     """The iteration at which each stepvalue of ``multistep`` takes effect.
 
-    Caffe looks at one stepvalue an iteration, in the text's order: a value that is smaller than the one before it, or
-    equal, takes effect one iteration after it.
+    Caffe looks at one stepvalue an iteration, in the text's order: a value that is smaller than the one
+    before it, or equal, takes effect one iteration after it.
     """
     reached: list[int] = []
     earliest = 0
@@ -235,7 +235,8 @@ def _first_bad_of_piece(solver: Solver, first: int, last: int) -> Bad | None:
         reason = None if value is None else fault(value)
         return None if reason is None else Bad(iteration, value, reason)
 
-    # Good rates are one interval, 0 < rate < HUGE, and the rate is monotone: once it has left it, it stays out.
+    # Good rates are one interval, 0 < rate < HUGE, and the rate is monotone: once it has left it, it stays
+    # out.
     at_first = bad(first)
     if at_first is not None:
         return at_first

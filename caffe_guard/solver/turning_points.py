@@ -1,7 +1,8 @@
 """Where a schedule changes: the iterations worth a line in a table.
 
-A schedule of few steps is given step by step; one of many steps, or a smooth one, by the iterations at which the
-rate has halved, fallen to a tenth, a hundredth and so on (or doubled, grown tenfold …). Nothing loops over iterations.
+A schedule of few steps is given step by step; one of many steps, or a smooth one, by the iterations at
+which the rate has halved, fallen to a tenth, a hundredth and so on (or doubled, grown tenfold …). Nothing
+loops over iterations.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class TurningPoint:
 
 
 def turning_points(solver: Solver, max_iter: int) -> list[TurningPoint]:
-    """The turning points of the iterations 0 .. max_iter - 1, in order; the first and the last iteration are in it.
+    """The turning points of the iterations 0 .. max_iter - 1, in order; the first and the last iteration
+    are in it.
 
     Empty when there is no iteration. When Caffe aborts at its first update, that is the only point.
     """
@@ -60,7 +62,9 @@ def turning_points(solver: Solver, max_iter: int) -> list[TurningPoint]:
         # A level that is passed on the way to NaN or 0 says less than the NaN or 0.
         keep = other is not None and other.startswith(("step", "stage", "end of", "max_iter"))
         events[iteration] = f"{other}; {_FAULTS[reason]}" if keep else _FAULTS[reason]
-    return [TurningPoint(iteration, rate(solver, iteration), event) for iteration, event in sorted(events.items())]
+    return [
+        TurningPoint(iteration, rate(solver, iteration), event) for iteration, event in sorted(events.items())
+    ]
 
 
 _FAULTS = {
@@ -124,7 +128,8 @@ def _fork_changes(solver: Solver, max_iter: int) -> Iterator[tuple[int, str]]:
 
 
 def _levels(solver: Solver, first: int, last: int) -> Iterator[tuple[int, str]]:
-    """Where the rate passes a half, a tenth … (or twice, ten times …) of its value at the start of a monotone run."""
+    """Where the rate passes a half, a tenth … (or twice, ten times …) of its value at the start of a
+    monotone run."""
     start, end = rate(solver, first), rate(solver, last)
     if start is None or end is None or not math.isfinite(start) or start <= 0 or math.isnan(end):
         return

@@ -1,35 +1,37 @@
 """A schedule lacks gamma or power, whose default is 0: the rate turns 0, or never changes.
 
 What happens
-    step and multistep: base_lr until the first step, then base_lr * 0 = 0 for good. exp: 0 from iteration 1 on. inv and
-    poly: with power 0 (or gamma 0, for inv) the rate stays base_lr. sigmoid: half of base_lr throughout. Caffe says
-    nothing.
+    step and multistep: base_lr until the first step, then base_lr * 0 = 0 for good. exp: 0 from iteration
+    1 on. inv and poly: with power 0 (or gamma 0, for inv) the rate stays base_lr. sigmoid: half of base_lr
+    throughout. Caffe says nothing.
 
 Why it matters
     The loss simply stops falling, or the schedule in the file does not happen.
 
 How to fix
-    Write the missing number: gamma is what each step multiplies the rate by (0.1 is common), power the exponent of inv
-    (0.75) or poly (0.5 to 2).
+    Write the missing number: gamma is what each step multiplies the rate by (0.1 is common), power the
+    exponent of inv (0.75) or poly (0.5 to 2).
 
 When it is fine
     Where the run ends before the first step; the rule is silent then. For a constant rate use "fixed".
 
 Source
-    SGDSolver::GetLearningRate, src/caffe/solvers/sgd_solver.cpp; the defaults of SolverParameter in caffe.proto.
+    SGDSolver::GetLearningRate, src/caffe/solvers/sgd_solver.cpp; the defaults of SolverParameter in
+    caffe.proto.
 """
 
 from __future__ import annotations
 
 from caffe_guard.diagnostic import Finding, Severity
 from caffe_guard.rules.rule import Example
+from caffe_guard.rules.solver._example_net import FILES
 from caffe_guard.solver.schedule import step_iterations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from caffe_guard.rules.rule import SolverContext
+    from caffe_guard.rules.context import SolverContext
 
 CODE = "CG105"
 NAME = "missing-gamma-or-power"
@@ -46,8 +48,9 @@ lr_policy: "step"
 stepsize: 2
 max_iter: 5
 """,
-        expect=[(3, None)],
+        expect=[3],
         caffe="finite",
+        files=FILES,
     ),
     Example(
         """\
@@ -55,8 +58,9 @@ net: "net.prototxt"
 base_lr: 0.01
 lr_policy: "exp"
 """,
-        expect=[(3, Severity.ERROR)],
+        expect=[(3, "error")],
         caffe="finite",
+        files=FILES,
     ),
     Example(
         """\
@@ -65,8 +69,9 @@ base_lr: 0.01
 lr_policy: "inv"
 gamma: 0.0001
 """,
-        expect=[(3, None)],
+        expect=[3],
         caffe="finite",
+        files=FILES,
     ),
     Example(
         """\
@@ -76,8 +81,9 @@ lr_policy: "poly"
 power: 0
 max_iter: 10
 """,
-        expect=[(4, None)],
+        expect=[4],
         caffe="finite",
+        files=FILES,
     ),
 )
 GOOD = (
@@ -90,6 +96,7 @@ gamma: 0.0001
 power: 0.75
 """,
         caffe="finite",
+        files=FILES,
     ),
     Example(
         """\
@@ -100,6 +107,7 @@ stepsize: 100
 max_iter: 50
 """,
         caffe="finite",
+        files=FILES,
     ),
 )
 

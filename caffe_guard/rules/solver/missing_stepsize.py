@@ -1,17 +1,18 @@
 """The step or sigmoid schedule has no stepsize above 0.
 
 What happens
-    step computes t / stepsize as integers. BVLC Caffe since December 2017 checks the stepsize and aborts at the first
-    update; release 1.0, older versions and the forks divide by zero there, and the process dies by a signal
-    (SIGFPE) without a message. sigmoid has the same check; versions without it centre the curve on iteration 0.
+    step computes t / stepsize as integers. BVLC Caffe since December 2017 checks the stepsize and aborts
+    at the first update; release 1.0, older versions and the forks divide by zero there, and the process
+    dies by a signal (SIGFPE) without a message. sigmoid has the same check; versions without it centre the
+    curve on iteration 0.
 
 Why it matters
-    The nets are built, the data opened and the first batch computed before the run dies, so the fault looks like one of
-    the net or of the data.
+    The nets are built, the data opened and the first batch computed before the run dies, so the fault
+    looks like one of the net or of the data.
 
 How to fix
-    Give stepsize the number of iterations between two drops (step) or the iteration of the curve's middle (sigmoid).
-    With stepvalue lines in the file the policy meant is "multistep".
+    Give stepsize the number of iterations between two drops (step) or the iteration of the curve's middle
+    (sigmoid). With stepvalue lines in the file the policy meant is "multistep".
 
 When it is fine
     Never.
@@ -24,12 +25,13 @@ from __future__ import annotations
 
 from caffe_guard.diagnostic import Edit, Finding, Fix, Severity
 from caffe_guard.rules.rule import Example
+from caffe_guard.rules.solver._example_net import FILES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from caffe_guard.rules.rule import SolverContext
+    from caffe_guard.rules.context import SolverContext
 
 CODE = "CG102"
 NAME = "missing-stepsize"
@@ -46,8 +48,9 @@ lr_policy: "step"
 gamma: 0.1
 max_iter: 5
 """,
-        expect=[(3, None)],
+        expect=[3],
         caffe="aborts",
+        files=FILES,
     ),
     Example(
         """\
@@ -58,7 +61,7 @@ gamma: 0.1
 stepvalue: 2
 max_iter: 5
 """,
-        expect=[(3, None)],
+        expect=[3],
         fixed="""\
 net: "net.prototxt"
 base_lr: 0.01
@@ -68,6 +71,7 @@ stepvalue: 2
 max_iter: 5
 """,
         caffe="aborts",
+        files=FILES,
     ),
     Example(
         """\
@@ -77,8 +81,9 @@ lr_policy: "sigmoid"
 gamma: 0.1
 stepsize: -3
 """,
-        expect=[(5, None)],
+        expect=[5],
         caffe="aborts",
+        files=FILES,
     ),
 )
 GOOD = (
@@ -92,6 +97,7 @@ stepsize: 2
 max_iter: 5
 """,
         caffe="finite",
+        files=FILES,
     ),
 )
 

@@ -1,10 +1,10 @@
 """The poly schedule has no max_iter, so it has no end to fall to.
 
 What happens
-    Caffe computes base_lr * (1 - t / max_iter) ^ power with max_iter 0. `caffe train` runs 0 iterations, saves a
-    snapshot and ends without a complaint. Stepped from Python (`solver.step(n)`), the rate of iteration 0 is
-    0/0 = NaN and later ones are infinite, so the weights are NaN after the first update. With power left out as
-    well the rate stays base_lr, because anything to the power 0 is 1.
+    Caffe computes base_lr * (1 - t / max_iter) ^ power with max_iter 0. `caffe train` runs 0 iterations,
+    saves a snapshot and ends without a complaint. Stepped from Python (`solver.step(n)`), the rate of
+    iteration 0 is 0/0 = NaN and later ones are infinite, so the weights are NaN after the first update.
+    With power left out as well the rate stays base_lr, because anything to the power 0 is 1.
 
 Why it matters
     Nothing is trained, or everything is NaN, and no message says so.
@@ -16,21 +16,22 @@ When it is fine
     Never with poly. Other policies do not read max_iter for the rate.
 
 Source
-    SGDSolver::GetLearningRate, src/caffe/solvers/sgd_solver.cpp; Solver::Solve, src/caffe/solver.cpp. NVIDIA's
-    fork takes a max_iter of 0 as 1.
+    SGDSolver::GetLearningRate, src/caffe/solvers/sgd_solver.cpp; Solver::Solve, src/caffe/solver.cpp.
+    NVIDIA's fork takes a max_iter of 0 as 1.
 """
 
 from __future__ import annotations
 
 from caffe_guard.diagnostic import Finding, Severity
 from caffe_guard.rules.rule import Example
+from caffe_guard.rules.solver._example_net import FILES
 from caffe_guard.solver.schedule import rate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from caffe_guard.rules.rule import SolverContext
+    from caffe_guard.rules.context import SolverContext
 
 CODE = "CG101"
 NAME = "poly-without-max-iter"
@@ -46,8 +47,9 @@ base_lr: 0.01
 lr_policy: "poly"
 power: 0.9
 """,
-        expect=[(3, None)],
+        expect=[3],
         caffe="nan",
+        files=FILES,
     ),
     Example(
         """\
@@ -57,8 +59,9 @@ lr_policy: "poly"
 max_iter: 0
 power: 1
 """,
-        expect=[(4, None)],
+        expect=[4],
         caffe="nan",
+        files=FILES,
     ),
     Example(
         """\
@@ -66,8 +69,9 @@ net: "net.prototxt"
 base_lr: 0.01
 lr_policy: "poly"
 """,
-        expect=[(3, Severity.WARNING)],
+        expect=[(3, "warning")],
         caffe="finite",
+        files=FILES,
     ),
 )
 GOOD = (
@@ -80,6 +84,7 @@ power: 0.9
 max_iter: 100
 """,
         caffe="finite",
+        files=FILES,
     ),
     Example(
         """\
@@ -88,6 +93,7 @@ base_lr: 0.01
 lr_policy: "fixed"
 """,
         caffe="finite",
+        files=FILES,
     ),
 )
 

@@ -1,16 +1,16 @@
 """The lr_policy is missing, or is not one that this Caffe knows.
 
 What happens
-    The first update aborts with "Unknown learning rate policy" and the name (empty when lr_policy is left out). The names
-    are case sensitive: "Step" is unknown. Nothing is checked before: the nets are built, the initial test is run and the
-    first batch is computed.
+    The first update aborts with "Unknown learning rate policy" and the name (empty when lr_policy is left
+    out). The names are case sensitive: "Step" is unknown. Nothing is checked before: the nets are built,
+    the initial test is run and the first batch is computed.
 
 Why it matters
     A long start for nothing.
 
 How to fix
-    Use one of fixed, step, exp, inv, multistep, poly, sigmoid. Some forks have more: plateau (SSD, Intel and others),
-    multifixed (Intel and others), sgdr (DeepDetect).
+    Use one of fixed, step, exp, inv, multistep, poly, sigmoid. Some forks have more: plateau (SSD, Intel
+    and others), multifixed (Intel and others), sgdr (DeepDetect).
 
 When it is fine
     Only where the solver class is used from Python without a single step.
@@ -23,13 +23,14 @@ from __future__ import annotations
 
 from caffe_guard.diagnostic import Edit, Finding, Fix, Severity
 from caffe_guard.rules.rule import Example
+from caffe_guard.rules.solver._example_net import FILES
 from caffe_guard.solver.schedule import FORK_POLICIES, POLICIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from caffe_guard.rules.rule import SolverContext
+    from caffe_guard.rules.context import SolverContext
 
 CODE = "CG104"
 NAME = "unknown-lr-policy"
@@ -46,7 +47,7 @@ lr_policy: "Step"
 gamma: 0.1
 stepsize: 10
 """,
-        expect=[(3, None)],
+        expect=[3],
         fixed="""\
 net: "net.prototxt"
 base_lr: 0.01
@@ -55,14 +56,16 @@ gamma: 0.1
 stepsize: 10
 """,
         caffe="aborts",
+        files=FILES,
     ),
     Example(
         """\
 net: "net.prototxt"
 base_lr: 0.01
 """,
-        expect=[(2, None)],
+        expect=[2],
         caffe="aborts",
+        files=FILES,
     ),
     Example(
         """\
@@ -71,8 +74,9 @@ base_lr: 0.01
 lr_policy: "plateau"
 gamma: 0.1
 """,
-        expect=[(3, None)],
+        expect=[3],
         caffe="aborts",
+        files=FILES,
     ),
 )
 GOOD = (
@@ -83,6 +87,7 @@ base_lr: 0.01
 lr_policy: "fixed"
 """,
         caffe="finite",
+        files=FILES,
     ),
 )
 
@@ -105,14 +110,20 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
     value = solver.message.at("lr_policy")
     if value is None or not policy:
         missing = "lr_policy is missing" if value is None else "lr_policy is empty"
-        yield Finding(f"{missing}: Caffe aborts at the first update", start, end, help=known, field="lr_policy")
+        yield Finding(
+            f"{missing}: Caffe aborts at the first update", start, end, help=known, field="lr_policy"
+        )
         return
     who = f" (a policy of the fork {' and '.join(forks)})" if forks else ""
     near = _nearest(policy)
     fix = None
     if near is not None and not forks:
         known = f'did you mean "{near}"?'
-        fix = Fix(f'use lr_policy "{near}"', [Edit(value.start, value.end, f'"{near}"')], safe=policy.lower() == near)
+        fix = Fix(
+            f'use lr_policy "{near}"',
+            [Edit(value.start, value.end, f'"{near}"')],
+            safe=policy.lower() == near,
+        )
     yield Finding(
         f'unknown lr_policy "{policy}"{who}: Caffe aborts at the first update',
         start,
