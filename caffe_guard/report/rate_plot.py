@@ -29,7 +29,7 @@ def sample(rate: Callable[[int], float | None], stop: int, count: int) -> list[t
 
 def as_text(points: Points, height: int = 12) -> str:
     """A plot of one column a point, with the axis labelled; ``!`` marks rates that cannot be drawn."""
-    drawable = [value for _, value in points if _is_drawable(value)]
+    drawable = [value for _, value in points if value is not None and _is_drawable(value)]
     lines: list[str] = []
     if drawable:
         low, high = min(drawable), max(drawable)
@@ -59,7 +59,7 @@ def as_picture(path: str, points: Points, title: str) -> None:
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    drawable = [(iteration, value) for iteration, value in points if _is_drawable(value)]
+    drawable = [(at, value) for at, value in points if value is not None and _is_drawable(value)]
     bad = [iteration for iteration, value in points if not _is_drawable(value)]
     if drawable:
         axes.plot(*zip(*drawable), drawstyle="steps-post", color="#1f5fa8")

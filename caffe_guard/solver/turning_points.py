@@ -55,18 +55,21 @@ def turning_points(solver: Solver, max_iter: int) -> list[TurningPoint]:
         return [TurningPoint(0, None, f"Caffe aborts: it needs {failed.demand}")]
     events: dict[int, str] = {0: "start", max_iter - 1: "last iteration"}
     for iteration, event in _changes(solver, max_iter):
-        if events.get(iteration) in (None, "last iteration"):
+        known = events.get(iteration)
+        if known is None or (known == "last iteration" and event.startswith(_DEFINITE)):
             events[iteration] = event
     for iteration, reason in _faults(solver, max_iter):
-        other = events.get(iteration)
+        known = events.get(iteration, "")
         # A level that is passed on the way to NaN or 0 says less than the NaN or 0.
-        keep = other is not None and other.startswith(("step", "stage", "end of", "max_iter"))
-        events[iteration] = f"{other}; {_FAULTS[reason]}" if keep else _FAULTS[reason]
+        keep = known.startswith(_DEFINITE)
+        events[iteration] = f"{known}; {_FAULTS[reason]}" if keep else _FAULTS[reason]
     return [
         TurningPoint(iteration, rate(solver, iteration), event) for iteration, event in sorted(events.items())
     ]
 
 
+#: How the events begin that the file itself asks for.
+_DEFINITE = ("step", "stage", "end of", "max_iter")
 _FAULTS = {
     "nan": "the rate is NaN",
     "inf": "the rate is infinite",

@@ -93,7 +93,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
         if 0 < delta < _SMALLEST_HALF:
             start, end = solver.place("solver_data_type")
             yield Finding(
-                f"delta {delta:g} is 0 in half precision (solver_data_type), and {solver.type_name} divides by it",
+                f"delta {delta:g} is 0 in half precision (solver_data_type): {solver.type_name} divides by 0",
                 start,
                 end,
                 help="solver_data_type: FLOAT, or delta: 1e-4",
