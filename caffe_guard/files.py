@@ -13,7 +13,7 @@ from caffe_guard.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from caffe_guard.prototxt.tree import File
 
@@ -126,10 +126,12 @@ def walk(path: str) -> list[str]:
     return found
 
 
-def find_beside(written: str, base_dir: str) -> tuple[str | None, list[str]]:
+def find_beside(
+    written: str, base_dir: str, exists: Callable[[str], bool] = os.path.isfile
+) -> tuple[str | None, list[str]]:
     """Where a path written in a solver leads: as Caffe tries it, then from the solver's folder and its parents.
 
-    Returns the first regular file (None when there is none) and every path that was tried.
+    Returns the first one that exists (None when none does) and every path that was tried.
     """
     tried: list[str] = []
     if not written or "\0" in written:
@@ -147,7 +149,7 @@ def find_beside(written: str, base_dir: str) -> tuple[str | None, list[str]]:
         if candidate in tried:
             continue
         tried.append(candidate)
-        if os.path.isfile(candidate):
+        if exists(candidate):
             return candidate, tried
     return None, tried
 

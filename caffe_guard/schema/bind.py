@@ -138,7 +138,29 @@ def bind(file: File, type_name: str, schema: Schema) -> Bound:
                     for item in node.children or ():
                         _bind_scalar(item, field, message, path, text, problems)
                 continue
-            _bind_scalar(node, field, message, path, text, problems)
+            # The plain cases of the commonest kinds, without a call; everything else takes the careful way below.
+            raw = text[node.start : node.end]
+            if kind == "string":
+                if node_kind is not tree.STRING or "\\" in raw or raw.count(raw[0]) != 2 or raw[-1] != raw[0]:
+                    _bind_scalar(node, field, message, path, text, problems)
+                    continue
+                value: object = raw[1:-1]
+            elif node_kind is tree.NUMBER and len(raw) < 10 and raw.isdigit() and (raw[0] != "0" or raw == "0"):
+                if kind in _RANGES:
+                    value = int(raw)
+                elif kind == "float":
+                    value = float(raw)
+                else:
+                    _bind_scalar(node, field, message, path, text, problems)
+                    continue
+            else:
+                _bind_scalar(node, field, message, path, text, problems)
+                continue
+            bound = Value(value, node.name_start, node.name_end, node.start, node.end)
+            if name in values:
+                _add(values, field, bound, message, path, problems)
+            else:
+                values[name] = [bound]
         else:
             stack.pop()
             _check_required(message, path, problems)

@@ -1,0 +1,1 @@
+"""Reports: one module an output format, each a function from a result to text."""

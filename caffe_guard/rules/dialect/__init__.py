@@ -1,0 +1,1 @@
+"""Forks: what BVLC Caffe does not know."""

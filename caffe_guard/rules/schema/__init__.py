@@ -1,0 +1,1 @@
+"""The schema: fields, types, values, old formats."""

@@ -1,0 +1,1 @@
+"""The text: syntax, kinds of files, encodings."""
