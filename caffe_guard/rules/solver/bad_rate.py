@@ -130,7 +130,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
     """The schedule of the run, where no other rule has named its fault already."""
     solver = ctx.solver
     policy = solver.policy
-    if policy not in POLICIES or not 0 < solver.base_lr < float("inf"):
+    if policy not in POLICIES:
         return
     start, end = solver.place("gamma" if solver.gamma < 0 else "lr_policy")
     refused = abort(solver)
@@ -146,7 +146,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
                 severity=Severity.ERROR,
             )
         return
-    if _told_elsewhere(ctx):
+    if _told_elsewhere(ctx) or not 0 < solver.base_lr < float("inf"):
         return
     run = max(solver.max_iter, 1)
     bad = first_bad(solver, 0, run)

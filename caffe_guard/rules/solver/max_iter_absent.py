@@ -2,8 +2,9 @@
 
 What happens
     `caffe train` trains for max_iter iterations, so with 0 it builds the nets, saves a snapshot of the
-    initial weights and ends. A solver that is stepped from Python (`solver.step(n)`) trains as told there
-    and needs no max_iter, as long as the policy is not poly (that is CG101).
+    initial weights, runs the test nets once and ends. A solver that is stepped from Python
+    (`solver.step(n)`) trains as told there and needs no max_iter, as long as the policy is not poly (that
+    is CG101).
 
 Why it matters
     One public solver in ten is stepped from Python; for the others the run is over at once, without an error.

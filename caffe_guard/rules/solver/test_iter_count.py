@@ -136,11 +136,11 @@ def _mismatch(count: int, explicit: list[tuple[str, Value]], iterations: list[Va
         if not explicit:
             message = "test_iter is given, but train_net leaves no test net: Caffe aborts"
         else:
-            message = f"{count} test_iter values for {len(explicit)} test nets: Caffe aborts"
+            message = f"{count} times test_iter, but {len(explicit)} test net(s) beside train_net: Caffe aborts"
         help = "add a test_net for each test_iter, or remove test_iter"
     else:
         value = explicit[count][1]
-        message = f"{len(explicit)} test nets, but {count} test_iter values: Caffe aborts"
+        message = f"{len(explicit)} test nets and {count or 'no'} test_iter: Caffe aborts"
         help = "add one test_iter for each test net, in the order test_net_param, test_net"
     end = value.end if isinstance(value.value, (int, str)) else value.name_end
     return Finding(message, value.name_start, end, help=help, field="test_iter")

@@ -114,7 +114,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
             f"{missing}: Caffe aborts at the first update", start, end, help=known, field="lr_policy"
         )
         return
-    who = f" (a policy of the fork {' and '.join(forks)})" if forks else ""
+    who = f" (known to the forks {', '.join(forks)})" if forks else ""
     near = _nearest(policy)
     fix = None
     if near is not None and not forks:
