@@ -282,7 +282,7 @@ class Job:
         if not self.settings.selects(code, rule.name):
             return
         for suppression in self._suppressions.get(source.path, ()):
-            if suppression.verb.startswith("ignore") and suppression.covers(finding.start, code, rule.name):
+            if suppression.covers(finding.start, code, rule.name):
                 self.result.suppressed += 1
                 return
         severity = self.settings.severity_of(code, rule.name)

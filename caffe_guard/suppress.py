@@ -37,7 +37,7 @@ class Suppression:
 
     def covers(self, offset: int, code: str, name: str) -> bool:
         """Whether a finding of that rule at that offset is silenced; remembers that it was."""
-        if not self.start <= offset < self.end:
+        if not self.start <= offset < self.end or self.verb not in ("ignore", "ignore-file"):
             return False
         if not self.rules:
             self.used.add("")
