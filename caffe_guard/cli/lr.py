@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 
+from caffe_guard.cli import FOUND, OK, add_format, fail
 from caffe_guard.files import SOLVER, InputError, classify, read_source, what_it_is_instead
 from caffe_guard.solver.schedule import Bad, abort, fault, first_bad, rate
 from caffe_guard.solver.turning_points import TurningPoint, turning_points
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from typing import Any
 
     from caffe_guard.solver.model import Solver
     from caffe_guard.source import Source
 
-HELP = "show the learning rate over the run, as Caffe computes it"
+DESCRIPTION = (
+    "Prints the turning points of a solver's learning rate, computed in Caffe's own float32 arithmetic.\n"
+    "The exit code is 1 when the rate turns nan, infinite, 0, negative or huge, or when Caffe aborts."
+)
 
 #: What is shown of a solver without max_iter, which a script steps as often as it likes.
 _UNKNOWN_LENGTH = 100_000
@@ -36,10 +40,6 @@ _FIELDS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = (
-        "Print the turning points of the learning-rate schedule, computed in Caffe's own float32 arithmetic. "
-        "Exit code 1 when the rate turns nan, infinite, 0, negative or huge at some iteration, or Caffe aborts."
-    )
     parser.add_argument("solver", nargs="?", help="the solver's prototxt, or - for standard input")
     parser.add_argument(
         "--at", metavar="N", type=int, action="append", help="print the rate at iteration N; repeatable"
@@ -54,9 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         const="-",
         help="plot in the terminal, or into a .png, .svg or .pdf file (needs matplotlib)",
     )
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="output format (default: text)"
-    )
+    add_format(parser, "text", "json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,13 +64,12 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _run(args)
     except InputError as error:
-        print(f"caffe-guard lr: {error}", file=sys.stderr)
-        return 2
+        return fail(str(error))
 
 
 def _run(args: argparse.Namespace) -> int:
     if args.solver is None:
-        raise InputError("lr", "name a solver prototxt")
+        raise InputError("lr", "name a solver's prototxt")
     if args.max_iter is not None and not 1 <= args.max_iter <= _MOST_ITERATIONS:
         raise InputError("--max-iter", f"takes 1 to {_MOST_ITERATIONS}")
     if any(not 0 <= iteration <= _MOST_ITERATIONS for iteration in args.at or ()):
@@ -91,17 +88,16 @@ def _run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(_as_text(args, source, solver, iterations, bad)))
     if args.at:
-        return 1 if any(_is_bad(solver, iteration) for iteration in args.at) else 0
-    return 0 if bad is None else 1
+        return FOUND if any(_is_bad(solver, iteration) for iteration in args.at) else OK
+    return OK if bad is None else FOUND
 
 
 def _load(path: str) -> tuple[Source, Solver]:
     """The solver under the schema of the fork it was written for. Raises InputError."""
-    from caffe_guard.schema.dialects import schema_for
-
     from caffe_guard.dialect import BVLC, detect
     from caffe_guard.prototxt import parse
     from caffe_guard.schema.bind import bind
+    from caffe_guard.schema.dialects import schema_for
     from caffe_guard.solver.model import Solver
     from caffe_guard.source import Source
 

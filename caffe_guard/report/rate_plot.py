@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     Points = Sequence[tuple[int, "float | None"]]
 
-#: A schedule that spans more than this factor is drawn on a logarithmic axis.
-LOGARITHMIC_FROM = 50.0
+#: A schedule that spends half of its time this many times below its peak is drawn on a logarithmic axis.
+LOGARITHMIC_FROM = 8.0
 
 
 def sample(rate: Callable[[int], float | None], stop: int, count: int) -> list[tuple[int, float | None]]:
@@ -33,7 +33,7 @@ def as_text(points: Points, height: int = 12) -> str:
     lines: list[str] = []
     if drawable:
         low, high = min(drawable), max(drawable)
-        logarithmic = high / low > LOGARITHMIC_FROM
+        logarithmic = _is_steep(drawable)
         rows = [_row(value, low, high, logarithmic, height) for _, value in points]
         for row in range(height - 1, -1, -1):
             label = _level(row, low, high, logarithmic, height) if row in (0, height // 2, height - 1) else ""
@@ -64,7 +64,7 @@ def as_picture(path: str, points: Points, title: str) -> None:
     if drawable:
         axes.plot(*zip(*drawable), drawstyle="steps-post", color="#1f5fa8")
         values = [value for _, value in drawable]
-        if max(values) / min(values) > LOGARITHMIC_FROM:
+        if _is_steep(values):
             axes.set_yscale("log")
     if bad:
         axes.axvspan(bad[0], bad[-1], color="#c0392b", alpha=0.2, label="nan, inf, 0 or negative")
@@ -74,6 +74,10 @@ def as_picture(path: str, points: Points, title: str) -> None:
     axes.set_ylabel("learning rate")
     axes.grid(True, alpha=0.3)
     figure.savefig(path)
+
+
+def _is_steep(values: list[float]) -> bool:
+    return max(values) / sorted(values)[len(values) // 2] > LOGARITHMIC_FROM
 
 
 def _is_drawable(value: float | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 import pytest
 
@@ -16,7 +16,7 @@ Make = Callable[..., Solver]
 
 @pytest.fixture
 def solver() -> Make:
-    """A function from a solver's text (and a dialect) to the typed solver; the text must bind without a problem."""
+    """A function from a solver's text (and a dialect) to the typed solver; the text must bind."""
 
     def make(text: str, dialect: str = "bvlc") -> Solver:
         bound = bind(parse(text), "SolverParameter", schema_for(dialect))

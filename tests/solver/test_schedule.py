@@ -29,7 +29,9 @@ def test_each_policy(solver: Any) -> None:
 
 
 def test_multistep_takes_one_step_an_iteration(solver: Any) -> None:
-    made = solver('base_lr: 1 lr_policy: "multistep" gamma: 0.1 stepvalue: 5 stepvalue: 3 stepvalue: 5 stepvalue: 9')
+    made = solver(
+        'base_lr: 1 lr_policy: "multistep" gamma: 0.1 stepvalue: 5 stepvalue: 3 stepvalue: 5 stepvalue: 9'
+    )
     assert step_iterations(made) == [5, 6, 7, 9]
     assert shown(made, 4, 5, 6, 7, 8, 9) == ["1", "0.1", "0.01", "0.001", "0.001", "0.0001"]
 
@@ -103,7 +105,11 @@ def test_what_is_wrong_with_a_rate() -> None:
         ('base_lr: 0.01 lr_policy: "exp" gamma: 1e30 max_iter: 10', 1, "huge"),
         ('base_lr: 0.01 lr_policy: "inv" gamma: 1 power: -3 max_iter: 1000000000', 46, "huge"),
         ('base_lr: 0.01 lr_policy: "poly" power: 1 max_iter: 0', 0, "nan"),
-        ('base_lr: 1 lr_policy: "multistep" gamma: 1e-20 stepvalue: 7 stepvalue: 9 stepvalue: 20 max_iter: 30', 20, "zero"),
+        (
+            'base_lr: 1 lr_policy: "multistep" gamma: 1e-20 max_iter: 30 stepvalue: [7, 9, 20]',
+            20,
+            "zero",
+        ),
         ('base_lr: 0.01 lr_policy: "sigmoid" gamma: 5 stepsize: 500 max_iter: 1000', 0, "zero"),
         ('base_lr: -1 lr_policy: "fixed" max_iter: 10', 0, "negative"),
         ('base_lr: 0 lr_policy: "fixed" max_iter: 10', 0, "zero"),
@@ -166,11 +172,18 @@ NUMBER = st.sampled_from(["0", "1e-30", "0.1", "0.9", "1", "1.1", "2", "1e10", "
     st.lists(st.integers(-2, 60), max_size=4),
 )
 def test_bisection_finds_what_a_loop_finds(
-    solver: Any, policy: str, base: str, gamma: str, power: str, stepsize: int, max_iter: int, values: list[int]
+    solver: Any,
+    policy: str,
+    base: str,
+    gamma: str,
+    power: str,
+    stepsize: int,
+    max_iter: int,
+    values: list[int],
 ) -> None:
     made = solver(
-        f'base_lr: {base} gamma: {gamma} power: {power} lr_policy: "{policy}" stepsize: {stepsize} max_iter: {max_iter} '
-        + " ".join(f"stepvalue: {value}" for value in values)
+        f'base_lr: {base} gamma: {gamma} power: {power} lr_policy: "{policy}" '
+        f"stepsize: {stepsize} max_iter: {max_iter} stepvalue: {values}"
     )
     found = first_bad(made, 0, 80)
     if abort(made) is not None:

@@ -136,7 +136,7 @@ def _mismatch(count: int, explicit: list[tuple[str, Value]], iterations: list[Va
         if not explicit:
             message = "test_iter is given, but train_net leaves no test net: Caffe aborts"
         else:
-            message = f"{count} times test_iter, but {len(explicit)} test net(s) beside train_net: Caffe aborts"
+            message = f"{count} test_iter for the {len(explicit)} test net(s) beside train_net: Caffe aborts"
         help = "add a test_net for each test_iter, or remove test_iter"
     else:
         value = explicit[count][1]
