@@ -43,10 +43,23 @@ class BindProblem:
 
     ``type_name`` and ``field_name`` say where it was; ``path`` is the dotted path below the layer (or the root).
     ``raw`` is the value as written; ``expected`` names what the field takes, or the enum for an unknown value.
-    ``first`` is the first occurrence of a field that is given twice.
+    ``first`` and ``second`` are the two values of a field that is given twice.
     """
 
-    __slots__ = ("end", "expected", "field_name", "first", "kind", "message", "node", "path", "raw", "start", "type_name")
+    __slots__ = (
+        "end",
+        "expected",
+        "field_name",
+        "first",
+        "kind",
+        "message",
+        "node",
+        "path",
+        "raw",
+        "second",
+        "start",
+        "type_name",
+    )
 
     def __init__(
         self,
@@ -60,6 +73,7 @@ class BindProblem:
         raw: str = "",
         expected: str = "",
         first: Value | None = None,
+        second: Value | None = None,
         node: Node | None = None,
     ) -> None:
         self.kind = kind
@@ -72,6 +86,7 @@ class BindProblem:
         self.raw = raw
         self.expected = expected
         self.first = first
+        self.second = second
         self.node = node
 
     def __repr__(self) -> str:
@@ -111,7 +126,7 @@ def bind(file: File, type_name: str, schema: Schema) -> Bound:
         for node in nodes:
             name = node.name
             field = known.get(name)
-            if field is None:
+            if field is None or field.absent:
                 if name:
                     problems.append(
                         BindProblem(
@@ -231,6 +246,7 @@ def _add(
                 field.name,
                 _join(path, field.name),
                 first=existing[0],
+                second=value,
             )
         )
 

@@ -1,0 +1,51 @@
+"""What the Caffe of pvanet adds to BVLC's schema, changes in it, or lacks. Written by tools/generate_schema.py from proto/; do not edit."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FORK: dict[str, Any] = {'fields': {'ROIPoolingParameter': (('pooled_h', 1, 'optional', 'uint32', None, 0, False),
+                                    ('pooled_w', 2, 'optional', 'uint32', None, 0, False),
+                                    ('spatial_scale', 3, 'optional', 'float', None, 1.0, False)),
+            'ProposalParameter': (('feat_stride', 1, 'optional', 'uint32', None, 16, False),
+                                  ('base_size', 2, 'optional', 'uint32', None, 16, False),
+                                  ('min_size', 3, 'optional', 'uint32', None, 16, False),
+                                  ('ratio', 4, 'repeated', 'float', None, None, False),
+                                  ('scale', 5, 'repeated', 'float', None, None, False),
+                                  ('pre_nms_topn', 6, 'optional', 'uint32', None, 6000, False),
+                                  ('post_nms_topn', 7, 'optional', 'uint32', None, 300, False),
+                                  ('nms_thresh', 8, 'optional', 'float', None, 0.7, False)),
+            'SmoothL1LossParameter': (('sigma', 1, 'optional', 'float', None, 1.0, False),),
+            'SolverParameter': (('plateau_winsize', 41, 'repeated', 'int32', None, None, False),),
+            'SolverState': (('minimum_loss', 5, 'optional', 'float', None, 1e+38, False),
+                            ('iter_last_event', 6, 'optional', 'int32', None, 0, False)),
+            'LayerParameter': (('roi_pooling_param',
+                                8266711,
+                                'optional',
+                                'message',
+                                'ROIPoolingParameter',
+                                None,
+                                False),
+                               ('smooth_l1_loss_param',
+                                8266712,
+                                'optional',
+                                'message',
+                                'SmoothL1LossParameter',
+                                None,
+                                False),
+                               ('proposal_param', 8266713, 'optional', 'message', 'ProposalParameter', None, False))},
+ 'changed': {},
+ 'absent': ('SolverParameter.layer_wise_reduce',
+            'SolverParameter.weights',
+            'LayerParameter.clip_param',
+            'LayerParameter.swish_param',
+            'InfogainLossParameter.axis',
+            'PoolingParameter.round_mode'),
+ 'enums': {},
+ 'enum_values': {},
+ 'changed_enum_values': {},
+ 'absent_enum_values': (),
+ 'layer_types': ('Proposal', 'ROIPooling', 'SmoothL1Loss'),
+ 'missing_layer_types': ('Clip', 'Swish')}

@@ -1,0 +1,50 @@
+"""What the Caffe of ristretto adds to BVLC's schema, changes in it, or lacks. Written by tools/generate_schema.py from proto/; do not edit."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FORK: dict[str, Any] = {'fields': {'QuantizationParameter': (('precision',
+                                       1,
+                                       'optional',
+                                       'enum',
+                                       'QuantizationParameter.Precision',
+                                       'DYNAMIC_FIXED_POINT',
+                                       False),
+                                      ('rounding_scheme',
+                                       2,
+                                       'optional',
+                                       'enum',
+                                       'QuantizationParameter.Rounding',
+                                       'NEAREST',
+                                       False),
+                                      ('bw_layer_in', 3, 'optional', 'uint32', None, 32, False),
+                                      ('bw_layer_out', 4, 'optional', 'uint32', None, 32, False),
+                                      ('bw_params', 5, 'optional', 'uint32', None, 32, False),
+                                      ('fl_layer_in', 6, 'optional', 'int32', None, 16, False),
+                                      ('fl_layer_out', 7, 'optional', 'int32', None, 16, False),
+                                      ('fl_params', 8, 'optional', 'int32', None, 16, False),
+                                      ('mant_bits', 9, 'optional', 'uint32', None, 23, False),
+                                      ('exp_bits', 10, 'optional', 'uint32', None, 8, False),
+                                      ('exp_min', 11, 'optional', 'int32', None, -8, False),
+                                      ('exp_max', 12, 'optional', 'int32', None, -1, False)),
+            'LayerParameter': (('quantization_param',
+                                149,
+                                'optional',
+                                'message',
+                                'QuantizationParameter',
+                                None,
+                                False),)},
+ 'changed': {},
+ 'absent': (),
+ 'enums': {'QuantizationParameter.Precision': {'DYNAMIC_FIXED_POINT': 0,
+                                               'MINIFLOAT': 1,
+                                               'INTEGER_POWER_OF_2_WEIGHTS': 2},
+           'QuantizationParameter.Rounding': {'NEAREST': 0, 'STOCHASTIC': 1}},
+ 'enum_values': {},
+ 'changed_enum_values': {},
+ 'absent_enum_values': (),
+ 'layer_types': ('ConvolutionRistretto', 'DeconvolutionRistretto', 'FcRistretto', 'LRNRistretto'),
+ 'missing_layer_types': ()}

@@ -1,0 +1,24 @@
+"""What the Caffe of shufflenet adds to BVLC's schema, changes in it, or lacks. Written by tools/generate_schema.py from proto/; do not edit."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FORK: dict[str, Any] = {'fields': {'ShuffleChannelParameter': (('group', 1, 'optional', 'uint32', None, 1, False),),
+            'LayerParameter': (('shuffle_channel_param',
+                                164,
+                                'optional',
+                                'message',
+                                'ShuffleChannelParameter',
+                                None,
+                                False),)},
+ 'changed': {},
+ 'absent': (),
+ 'enums': {},
+ 'enum_values': {},
+ 'changed_enum_values': {},
+ 'absent_enum_values': (),
+ 'layer_types': ('ShuffleChannel',),
+ 'missing_layer_types': ()}
