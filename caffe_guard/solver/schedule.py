@@ -58,7 +58,7 @@ def abort(solver: Solver) -> Abort | None:
         return None if policy in FORK_POLICIES else Abort("lr_policy", "a policy it knows")
     if policy in ("step", "sigmoid") and solver.stepsize <= 0:
         return Abort("stepsize", "stepsize > 0")
-    if policy not in ("fixed", "poly") and solver.gamma < 0:
+    if policy not in ("fixed", "poly") and not solver.gamma >= 0:  # NaN fails the check too
         return Abort("gamma", "gamma >= 0")
     return None
 

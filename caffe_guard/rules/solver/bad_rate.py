@@ -15,7 +15,7 @@ How to fix
     step that comes too often) and power.
 
 When it is fine
-    A rate of 0 in the last hundredth of a run is not reported.
+    A rate of 0 in the last hundredth of a run, or in a run of unknown length, is not reported.
 
 Source
     SGDSolver::GetLearningRate, src/caffe/solvers/sgd_solver.cpp; checked against the rates that Caffe prints.
@@ -117,12 +117,14 @@ max_iter: 1000000000
 )
 
 
+#: How far a run without max_iter is looked at: a script steps it, who knows how often.
+_UNKNOWN_LENGTH = 10_000
 _SAYS = {
-    "nan": "is NaN, and so are all weights after that update",
-    "inf": "is infinite, and the weights are NaN or infinite after that update",
-    "negative": "is negative: training climbs the loss",
-    "zero": "is 0: nothing is learnt",
-    "huge": "is beyond what any training survives",
+    "nan": "NaN, and so are all weights after that update",
+    "inf": "infinite, and the weights are NaN or infinite after that update",
+    "negative": "negative: training climbs the loss",
+    "zero": "0: nothing is learnt",
+    "huge": "more than any training survives",
 }
 
 
@@ -132,23 +134,15 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
     policy = solver.policy
     if policy not in POLICIES:
         return
-    start, end = solver.place("gamma" if solver.gamma < 0 else "lr_policy")
     refused = abort(solver)
     if refused is not None:
         if refused.field == "gamma":
-            yield Finding(
-                f"gamma {solver.gamma:g} is negative: Caffe aborts at the first update;"
-                " older versions and forks compute a rate that changes its sign or turns NaN",
-                start,
-                end,
-                help="a gamma between 0 and 1 lowers the rate",
-                field="gamma",
-                severity=Severity.ERROR,
-            )
+            yield _negative_gamma(ctx)
         return
     if _told_elsewhere(ctx) or not 0 < solver.base_lr < float("inf"):
         return
-    run = max(solver.max_iter, 1)
+    known = solver.max_iter > 0
+    run = solver.max_iter if known else _UNKNOWN_LENGTH
     bad = first_bad(solver, 0, run)
     if bad is None or bad.rate is None:
         return
@@ -156,19 +150,39 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
     if bad.reason in ("nan", "inf", "negative"):
         severity = Severity.ERROR
     elif bad.reason == "zero":
-        if bad.iteration >= run * 0.99:
+        if not known or bad.iteration >= run * 0.99:
             return
-        last = rate(solver, run - 1)
-        if last == 0 and bad.iteration <= run / 2:
+        if rate(solver, run - 1) == 0 and bad.iteration <= run / 2:
             severity = Severity.ERROR
+    says = f"is {bad.rate:g}, {_SAYS['huge']}" if bad.reason == "huge" else f"is {_SAYS[bad.reason]}"
+    of = f" of {run}" if known else ""
+    start, end = solver.place("lr_policy")
     yield Finding(
-        f'lr_policy "{policy}": the rate at iteration {bad.iteration} of {run} is {bad.rate:g}'
-        if bad.reason == "huge"
-        else f'lr_policy "{policy}": the rate at iteration {bad.iteration} of {run} {_SAYS[bad.reason]}',
+        f'lr_policy "{policy}": the rate at iteration {bad.iteration}{of} {says}',
         start,
         end,
         help="see the whole schedule with `caffe-guard lr`",
         field="lr_policy",
+        severity=severity,
+    )
+
+
+def _negative_gamma(ctx: SolverContext) -> Finding:
+    solver = ctx.solver
+    start, end = solver.place("gamma")
+    severity = Severity.ERROR
+    older = "compute a rate that changes its sign or turns NaN"
+    if solver.policy == "sigmoid":
+        older = "compute a falling curve"
+        if ctx.dialect != "bvlc":
+            severity = Severity.INFO
+    return Finding(
+        f"gamma {solver.gamma:g} is not 0 or more: Caffe aborts at the first update; versions before 2018 and"
+        f" forks {older}",
+        start,
+        end,
+        help="a gamma between 0 and 1 lowers the rate" if solver.policy != "sigmoid" else "set gamma above 0",
+        field="gamma",
         severity=severity,
     )
 

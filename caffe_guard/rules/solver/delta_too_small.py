@@ -134,7 +134,10 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
         return
     severity = None
     given = f"delta {solver.message.get('delta'):g}"
-    if delta == 0:
+    if delta != delta:
+        message = "delta is nan: so are the weights after the first update"
+        severity = Severity.ERROR
+    elif delta == 0:
         shown = given if solver.message.get("delta") == 0 else f"{given} (0 in float32)"
         if kind == "AdaDelta":
             message = f"{shown}: every update of AdaDelta is 0, or 0/0 = NaN where the gradient is 0"

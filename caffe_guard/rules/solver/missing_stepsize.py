@@ -127,4 +127,5 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
         help=help,
         fix=fix,
         field="stepsize",
+        severity=Severity.WARNING if solver.policy == "sigmoid" and ctx.dialect != "bvlc" else None,
     )

@@ -122,7 +122,9 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
         return
     momentum = solver.momentum
     severity, message = None, None
-    if momentum >= 1:
+    if momentum != momentum:
+        message, severity = "momentum is nan: so are the weights after the first update", Severity.ERROR
+    elif momentum >= 1:
         message, severity = _too_large(kind, momentum)
     elif momentum < 0:
         message = f"momentum {momentum:g} is negative: each update turns against the one before it"
@@ -141,12 +143,12 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
             message, start, end, help=f"set momentum, {usual} say", field="momentum", severity=severity
         )
     second = solver.real("momentum2", 0.999)
-    if kind == "Adam" and second >= 1:
+    if kind == "Adam" and not second < 1:
         start, end = solver.place("momentum2")
         yield Finding(
             "momentum2 1: every Adam update is 0 and nothing is learnt"
             if second == 1
-            else f"momentum2 {second:g} is above 1: Adam takes the root of a negative number, NaN",
+            else f"momentum2 {second:g}: Adam takes the root of 1 - momentum2 to the t, NaN",
             start,
             end,
             help="the usual value is 0.999",

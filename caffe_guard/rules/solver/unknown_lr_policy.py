@@ -131,6 +131,8 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
         help=known,
         fix=fix,
         field="lr_policy",
+        # A fork may have policies that are not known here.
+        severity=Severity.WARNING if ctx.dialect != "bvlc" and near is None else None,
     )
 
 

@@ -105,6 +105,8 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
         help=f'did you mean "{near}"?' if near is not None else "use one of " + ", ".join(SOLVER_TYPES),
         fix=fix,
         field="type",
+        # A fork may have types that are not known here.
+        severity=Severity.WARNING if ctx.dialect != "bvlc" and near is None else None,
     )
 
 
