@@ -71,7 +71,8 @@ class Solver:
 
     def knows(self, name: str) -> bool:
         """Whether the dialect's schema has the field at all."""
-        return name in self.message.type.fields
+        field = self.message.type.fields.get(name)
+        return field is not None and not field.absent
 
     def place(self, *names: str) -> tuple[int, int]:
         """Where to point: the first of these fields that the text gives, else :attr:`anchor`."""

@@ -103,7 +103,8 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
     solver = ctx.solver
     if solver.policy != "poly" or solver.max_iter != 0:
         return
-    severity = None
+    # max_iter: 0 written beside test nets makes `caffe train` test and do nothing else.
+    severity = Severity.WARNING if solver.has("max_iter") and solver.test_net_count else None
     if solver.power == 0:
         stepped = f"stepped from Python it stays {solver.base_lr:g}, because power is 0 as well"
         severity = Severity.WARNING
