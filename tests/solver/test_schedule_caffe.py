@@ -24,7 +24,7 @@ layer { name: "ip" type: "InnerProduct" bottom: "x" top: "z"
 layer { name: "loss" type: "EuclideanLoss" bottom: "z" bottom: "y" top: "l" }
 """
 SOLVER = 'net: "net.prototxt"\ndisplay: 1\nsnapshot_prefix: "x"\nsolver_mode: CPU\n'
-ITERATIONS = (0, 1, 2, 3, 7, 99, 100, 101, 5000, 123456, 999999, 16777217, 2000000000)
+ITERATIONS = (0, 1, 2, 7, 100, 5000, 999999, 16777217, 2000000000)
 
 GAMMAS = ("0", "0.1", "0.9", "0.9999", "1", "1.1", "10")
 POWERS = ("0", "0.5", "0.75", "1", "2", "-1", "10")
