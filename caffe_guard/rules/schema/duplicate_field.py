@@ -17,8 +17,7 @@ Source
 
 from __future__ import annotations
 
-from caffe_guard.diagnostic import Edit, Finding, Fix, Related, Severity
-from caffe_guard.prototxt import tree
+from caffe_guard.diagnostic import Finding, Fix, Related, Severity
 from caffe_guard.prototxt.edit import remove
 from caffe_guard.rules.rule import Example
 from caffe_guard.schema import bind as binding
@@ -73,14 +72,10 @@ def check(ctx: FileContext) -> Iterator[Finding]:
 
 def _same_value_fix(ctx: FileContext, problem: BindProblem) -> Fix | None:
     """Two equal scalars: one is surplus, whichever was meant."""
-    first = problem.first
-    if first is None or isinstance(first.value, Message):
+    first, again = problem.first, problem.second
+    if first is None or again is None or isinstance(first.value, Message) or isinstance(again.value, Message):
         return None
     text = ctx.source.text
-    again = next((field for field in ctx.tree.walk() if field.name_start == problem.start), None)
-    if again is None or again.kind in (tree.MESSAGE, tree.LIST):
+    if text[first.start : first.end] != text[again.start : again.end] or first.name_start == again.name_start:
         return None
-    if text[first.start : first.end] != text[again.start : again.end]:
-        return None
-    edit: Edit = remove(text, again.name_start, again.end)
-    return Fix("remove the second one", [edit], safe=True)
+    return Fix("remove the second one", [remove(text, again.name_start, again.end)], safe=True)

@@ -1,0 +1,91 @@
+"""RNN, LSTM and LSTMUnit (recurrent_layer.cpp): sequences as T × N × …, with a marker for where each begins."""
+
+from __future__ import annotations
+
+from caffe_guard.net.layers.entry import LayerType, Setup, count, differ, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caffe_guard.net.layers.entry import Extent
+
+
+def _recurrent(at: Setup, gates: int) -> None:
+    """``gates`` is 4 for an LSTM and 1 for an RNN."""
+    outputs: int = at.param.get("num_output")
+    if outputs < 1:
+        at.abort("bad-parameter", "num_output must be positive: Caffe aborts", "num_output")
+    x, markers = at.bottoms[0], at.bottoms[1]
+    if x is None:
+        at.set_tops(None)
+        return
+    if len(x) < 2:
+        at.abort("axes", f"{at.bottom_name(0)} is {words(x)}; a recurrent layer needs T × N × …: Caffe aborts")
+    steps, streams = x[0], x[1]
+    if markers is not None:
+        if len(markers) != 2:
+            at.abort(
+                "axes",
+                f"the sequence markers {at.bottom_name(1)} are {words(markers)}; they must be T × N: Caffe aborts",
+                value=at.layer.bottoms[1],
+            )
+        if differ(markers[0], steps) or differ(markers[1], streams):
+            at.abort(
+                "shape-mismatch",
+                f"the sequence markers {at.bottom_name(1)}, {words(markers)}, do not fit {at.bottom_name(0)}, {words(x)}:"
+                " Caffe aborts",
+                value=at.layer.bottoms[1],
+            )
+    hidden = 2 if gates == 4 else 1
+    exposed = at.param.get("expose_hidden")
+    wide = gates * outputs
+    at.blobs = [(wide, count(x[2:])), (wide,)]
+    static = at.bottoms[2] if len(at.bottoms) > 2 and (not exposed or len(at.bottoms) > 2 + hidden) else None
+    if len(at.bottoms) > 2 and not (exposed and len(at.bottoms) == 2 + hidden):
+        if static and differ(static[0], streams):
+            at.abort(
+                "shape-mismatch",
+                f"the static input {at.bottom_name(2)}, {words(static)}, does not have the {streams} streams of"
+                f" {at.bottom_name(0)}: Caffe aborts",
+                value=at.layer.bottoms[2],
+            )
+        size: Extent = None if static is None else count(static[1:])
+        at.blobs.append((wide, size))
+    at.blobs.append((wide, outputs))
+    if gates == 1:
+        # The RNN has an output layer of its own behind the hidden state.
+        at.blobs += [(outputs, outputs), (outputs,)]
+    tops = [(steps, streams, outputs)]
+    if exposed:
+        tops += [(1, streams, outputs)] * hidden
+    at.tops = list(tops[: max(1, len(at.layer.tops))])
+
+
+def _lstm(at: Setup) -> None:
+    _recurrent(at, 4)
+
+
+def _rnn(at: Setup) -> None:
+    _recurrent(at, 1)
+
+
+def _lstm_unit(at: Setup) -> None:
+    """lstm_unit_layer.cpp, Reshape."""
+    cell, gates = at.bottoms[0], at.bottoms[1]
+    if cell is not None and len(cell) != 3:
+        at.abort("axes", f"{at.bottom_name(0)} is {words(cell)}; it must have 3 axes: Caffe aborts")
+    if cell is not None and gates is not None:
+        if len(gates) != 3 or (cell[2] is not None and differ(gates[2], 4 * cell[2])):
+            at.abort(
+                "shape-mismatch",
+                f"{at.bottom_name(1)}, {words(gates)}, must be four times as wide as {at.bottom_name(0)}, {words(cell)}:"
+                " Caffe aborts",
+                value=at.layer.bottoms[1],
+            )
+    at.set_tops(cell)
+
+
+TYPES = (
+    LayerType("LSTM", _lstm, bottoms=(2, 5), tops=(1, 3), param="recurrent_param", no_force=(1,), no_gradient=(1,)),
+    LayerType("RNN", _rnn, bottoms=(2, 4), tops=(1, 2), param="recurrent_param", no_force=(1,), no_gradient=(1,)),
+    LayerType("LSTMUnit", _lstm_unit, bottoms=(3, 3), tops=(2, 2), no_force=(2,), no_gradient=(2,)),
+)
