@@ -26,7 +26,7 @@ _STATEMENT = re.compile(
             )
         |(?::{BLANK}*)?([{{<])
         )
-    |([}}>]))""",
+    |([}}]|>(?!>{{6}})))""",
     re.VERBOSE,
 )
 _TRIVIA = re.compile(TRIVIA)

@@ -55,5 +55,6 @@ GOOD = (Example("input_shape { dim: 1 } # { in a comment\n"),)
 
 
 def check(ctx: FileContext) -> Iterator[Finding]:
-    """Every message that is never closed, every brace that closes nothing."""
-    yield from findings(ctx, tree.UNBALANCED)
+    """Every message that is never closed, every brace that closes nothing; after a merge conflict it means nothing."""
+    if all(problem.kind != tree.MERGE_CONFLICT for problem in ctx.tree.problems):
+        yield from findings(ctx, tree.UNBALANCED)
