@@ -34,6 +34,7 @@ _RANGES = {
     "uint64": (0, 2**64 - 1),
 }
 _BOOLEANS = {"true": True, "false": False, "True": True, "False": False, "t": True, "f": False, "1": True, "0": False}
+_LAYER_TYPES = ("LayerParameter", "V1LayerParameter")
 # The largest literal that int() reads in one go; longer ones take the careful way.
 _SHORT = 18
 
@@ -214,7 +215,10 @@ def _bind_scalar(
         value = _convert(field, node.kind, raw)
     except _Refused as refused:
         problems.append(_refusal(node, field, message, path, raw, refused.message, refused.kind))
-        return
+        if field.name != "type" or message.type.name not in _LAYER_TYPES:
+            return
+        # The word is kept: a layer whose type is wrong is still no layer without a type.
+        value = raw.strip("\"'")
     bound = Value(value, node.name_start, node.name_end, node.start, node.end)
     existing = message.fields.get(field.name)
     if existing is None:

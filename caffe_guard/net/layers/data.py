@@ -85,9 +85,10 @@ def _annotated_data(at: Setup) -> None:
     transform = _transform(at)
     high: Extent = None
     wide: Extent = None
-    resize = transform.get("resize_param")
-    if resize is not None and transform.has("resize_param"):
-        high, wide = resize.get("height") or None, resize.get("width") or None
+    resize = transform.values("resize_param")
+    if len(resize) == 1:
+        # MobileNet-YOLO may give several and choose one at random.
+        high, wide = resize[0].value.get("height") or None, resize[0].value.get("width") or None
     at.tops = [(batch, None, high, wide), (1, 1, None, 8)][: max(1, len(at.layer.tops))]
 
 

@@ -1,0 +1,1 @@
+"""The net: graph, shapes, counts, gradients."""
