@@ -42,16 +42,15 @@ def find_module(ctx: NetContext, module: str) -> str | None:
     return module if module in sys.builtin_module_names else None
 
 
-def find_nearby(ctx: NetContext, module: str) -> tuple[str, str] | None:
-    """A folder of the project that holds the module, and the module's path there: in the net's parents and in the
-    folders below them that scripts usually put on sys.path."""
+def find_nearby(ctx: NetContext, module: str) -> str | None:
+    """A folder of the project that holds the module: the net's parents, and the folders below them that scripts usually
+    put on sys.path."""
     folder = os.path.abspath(ctx.base_dir or ".")
     for _ in range(_MOST_PARENTS):
         for name in ("", *_USUAL_FOLDERS):
             candidate = os.path.join(folder, name) if name else folder
-            path = module_in(candidate, module)
-            if path is not None:
-                return os.path.relpath(candidate), path
+            if module_in(candidate, module) is not None:
+                return os.path.relpath(candidate)
         parent = os.path.dirname(folder)
         if parent == folder or os.path.exists(os.path.join(folder, ".git")):
             break

@@ -143,7 +143,7 @@ def check(ctx: NetContext) -> Iterator[Finding]:
             continue
         name = _as_name(module)
         file_name = module.replace("\\", "/").rsplit("/", 1)[-1]
-        plain = file_name[:-3] if file_name.endswith(".py") else file_name
+        plain = file_name.removesuffix(".py")
         yield Finding(
             f'module "{module}" is a path; Caffe imports it by name, finds no such module and aborts',
             value.name_start,
@@ -160,7 +160,7 @@ def check(ctx: NetContext) -> Iterator[Finding]:
 def _as_name(module: str) -> str | None:
     """The path as dotted names, seen from the working directory; None when that is not possible."""
     path = module.replace("\\", "/")
-    path = path[:-3] if path.endswith(".py") else path
+    path = path.removesuffix(".py")
     while path.startswith("./"):
         path = path[2:]
     name = path.replace("/", ".")

@@ -99,9 +99,8 @@ def _finding(ctx: NetContext, module: str, layers: list[Layer]) -> Finding:
     value = layers[0].param("python_param").at("module")
     assert value is not None
     more = f" ({len(layers)} layers need it)" if len(layers) > 1 else ""
-    nearby = find_nearby(ctx, module)
-    if nearby is not None:
-        folder, path = nearby
+    folder = find_nearby(ctx, module)
+    if folder is not None:
         return Finding(
             f'module "{module}" lies in {folder}, which is not on PYTHONPATH{more}',
             value.name_start,
