@@ -58,12 +58,13 @@ class Field:
 
 
 class MessageType:
-    """A message type: its fields by name in the proto's order, and the names of the required ones."""
+    """A message type of a dialect: its fields by name in the proto's order, and the names of the required ones."""
 
-    __slots__ = ("fields", "name", "required")
+    __slots__ = ("dialect", "fields", "name", "required")
 
-    def __init__(self, name: str, fields: dict[str, Field]) -> None:
+    def __init__(self, name: str, fields: dict[str, Field], dialect: str) -> None:
         self.name = name
+        self.dialect = dialect
         self.fields = fields
         self.required = tuple(field.name for field in fields.values() if field.label == "required")
 
@@ -84,7 +85,7 @@ class Schema:
         """The message type of that name. Raises KeyError when the dialect has none."""
         found = self._messages.get(name)
         if found is None:
-            found = MessageType(name, self._fields(name))
+            found = MessageType(name, self._fields(name), self.dialect)
             self._messages[name] = found
         return found
 

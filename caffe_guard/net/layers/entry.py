@@ -134,7 +134,7 @@ class Setup:
             value = self.param.at(field)
         start, end = (value.name_start, value.end) if value is not None else self.layer.anchor
         path = field
-        if field is not None and self.type.param is not None:
+        if field is not None and "." not in field and self.type.param is not None:
             path = f"{self.type.param}.{field}"
         raise Abort(Problem(kind, message, start, end, self.layer, path, help, related))
 

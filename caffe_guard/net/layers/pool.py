@@ -131,6 +131,9 @@ def pooled_axes(at: Setup) -> list[PooledAxis | None]:
     if len(shape) != 4:
         at.abort("axes", f"{at.bottom_name(0)} is {words(shape)}; pooling needs 4 axes: Caffe aborts")
     clip = settings.pad != (0, 0)
+    # Intel's Caffe clips a pooling of kernel 1 as well.
+    if at.param.type.dialect == "intel" and 1 in settings.kernel:
+        clip = True
     out: list[PooledAxis | None] = []
     for extent, kernel, stride, pad in zip(shape[2:], settings.kernel, settings.stride, settings.pad):
         if extent is None or kernel is None:
