@@ -7,6 +7,9 @@ What happens
 How to fix
     Use a smaller batch or map. A negative extent comes from a setting, such as a dim of -1 where none is allowed.
 
+When it is fine
+    NVIDIA's fork divides batch_size among its GPUs: in files of a fork it is a warning.
+
 Source
     Blob::Reshape, src/caffe/blob.cpp.
 """
@@ -50,4 +53,4 @@ GOOD = (Example('layer { name: "data" type: "Input" top: "data" input_param { sh
 
 def check(ctx: NetContext) -> Iterator[Finding]:
     """What Caffe's own checks refuse, as the built net found it."""
-    yield from findings(ctx, KINDS)
+    yield from findings(ctx, KINDS, in_forks=Severity.WARNING)
