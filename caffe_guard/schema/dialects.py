@@ -18,6 +18,7 @@ __all__ = [
     "REPOSITORIES",
     "deprecated_for",
     "layer_types",
+    "layer_types_known",
     "owners_of_enum_value",
     "owners_of_field",
     "owners_of_layer_type",
@@ -34,10 +35,7 @@ def schema_for(dialect: str) -> Schema:
     """The schema of ``bvlc`` or of a fork. Raises KeyError for an unknown name."""
     found = _schemas.get(dialect)
     if found is None:
-        if dialect == BVLC:
-            found = Schema(BVLC)
-        else:
-            found = Schema(dialect, _fork(dialect))
+        found = Schema(BVLC) if dialect == BVLC else Schema(dialect, _fork(dialect))
         _schemas[dialect] = found
     return found
 
@@ -53,7 +51,7 @@ def _fork(name: str) -> dict[str, Any]:
 
 
 def owners_of_field(message: str, field: str) -> tuple[str, ...]:
-    """The forks that define a field which BVLC lacks; ("bvlc",) for a field of BVLC that some fork lacks."""
+    """The forks that define a field which BVLC lacks; ("bvlc",) for a field of BVLC; () when nobody has it."""
     if any(row[0] == field for row in bvlc.MESSAGES.get(message, ())):
         return (BVLC,)
     from caffe_guard.schema.tables.owners import FIELD_OWNERS
@@ -62,7 +60,7 @@ def owners_of_field(message: str, field: str) -> tuple[str, ...]:
 
 
 def owners_of_enum_value(enum: str, value: str) -> tuple[str, ...]:
-    """The forks that define an enum value which BVLC lacks."""
+    """The forks that define an enum value which BVLC lacks; ("bvlc",) for BVLC's; () when nobody has it."""
     if value in bvlc.ENUMS.get(enum, ()):
         return (BVLC,)
     from caffe_guard.schema.tables.owners import ENUM_VALUE_OWNERS
@@ -71,18 +69,35 @@ def owners_of_enum_value(enum: str, value: str) -> tuple[str, ...]:
 
 
 def owners_of_layer_type(layer_type: str) -> tuple[str, ...]:
-    """The forks that register a layer type which BVLC lacks."""
-    from caffe_guard.schema.tables.owners import LAYER_TYPE_OWNERS
+    """The forks that have a layer type which BVLC lacks; ("bvlc",) for BVLC's; () when nobody has it.
 
-    return LAYER_TYPE_OWNERS.get(layer_type, ())
+    Upgrading a net of the V1 format leaves a fork's own enum value (``RELU6``) as it is, for which string it stands
+    there is not known; it counts as a type of the forks that define it.
+    """
+    if layer_type in bvlc.LAYER_TYPES:
+        return (BVLC,)
+    from caffe_guard.schema.tables.owners import ENUM_VALUE_OWNERS, LAYER_TYPE_OWNERS
+
+    found = LAYER_TYPE_OWNERS.get(layer_type)
+    if found is None:
+        return ENUM_VALUE_OWNERS.get(f"V1LayerParameter.LayerType.{layer_type}", ())
+    return found
 
 
 def layer_types(dialect: str) -> frozenset[str]:
-    """The layer types that a dialect's Caffe registers."""
+    """The layer types that a dialect's Caffe registers, as far as is known (see ``layer_types_known``).
+
+    DeepLab v1 knows only the V1 format: what it has of BVLC's stands under BVLC's names, its own under enum names.
+    """
     if dialect == BVLC:
         return frozenset(bvlc.LAYER_TYPES)
     fork = _fork(dialect)
     return frozenset(bvlc.LAYER_TYPES).difference(fork["missing_layer_types"]).union(fork["layer_types"])
+
+
+def layer_types_known(dialect: str) -> bool:
+    """Whether the sources of a dialect's layers were seen; where not, a type missing above may exist."""
+    return dialect == BVLC or bool(_fork(dialect)["layer_types_known"])
 
 
 def deprecated_for(message: str, field: str) -> str | None:

@@ -14,12 +14,24 @@ _ZEROS = {"string": "", "bytes": "", "bool": False, "float": 0.0, "double": 0.0}
 class Field:
     """A field of a message type.
 
-    ``kind`` is a scalar type of protobuf, ``enum`` or ``message``; ``type_name`` names the enum or message, nested
-    names dotted. ``default`` is the explicit default of the proto, None when there is none; enum values are names.
-    ``absent`` marks a field of BVLC that this dialect's Caffe lacks: its default is known, its use is a fault.
+    ``kind`` is a scalar type of protobuf, ``enum`` or ``message``; ``type_name`` names the enum or message,
+    nested names dotted. ``default`` is the explicit default of the proto, None when there is none; enum values
+    are names. ``absent`` marks a field of BVLC that this dialect's Caffe lacks: its default is known, its use is
+    a fault.
     """
 
-    __slots__ = ("_schema", "absent", "default", "kind", "label", "name", "number", "packed", "repeated", "type_name")
+    __slots__ = (
+        "_schema",
+        "absent",
+        "default",
+        "kind",
+        "label",
+        "name",
+        "number",
+        "packed",
+        "repeated",
+        "type_name",
+    )
 
     def __init__(self, schema: Schema, row: tuple[Any, ...], absent: bool = False) -> None:
         self._schema = schema
@@ -45,8 +57,8 @@ class Field:
         return self._schema.enum(self.type_name)
 
     def default_value(self) -> Any:
-        """What protobuf's accessor gives when the text gives nothing (proto2): the explicit default, else zero, the
-        empty string, false, or the enum's first value."""
+        """What protobuf's accessor gives when the text gives nothing (proto2): the explicit default, else zero,
+        the empty string, false, or the enum's first value."""
         if self.default is not None:
             return self.default
         if self.kind == "enum":
@@ -74,6 +86,8 @@ class MessageType:
 
 class Schema:
     """All message types of one dialect. ``fork`` is the fork's entry of the table, None for BVLC itself."""
+
+    __slots__ = ("_enums", "_fork", "_messages", "dialect")
 
     def __init__(self, dialect: str, fork: dict[str, Any] | None = None) -> None:
         self.dialect = dialect
@@ -125,7 +139,8 @@ class Schema:
             return bvlc.ENUMS[name]
         if name in fork["enums"]:
             return dict(fork["enums"][name])
-        values = {key: number for key, number in bvlc.ENUMS[name].items() if f"{name}.{key}" not in fork["absent_enum_values"]}
+        absent = fork["absent_enum_values"]
+        values = {key: number for key, number in bvlc.ENUMS[name].items() if f"{name}.{key}" not in absent}
         values.update(fork["enum_values"].get(name, {}))
         values.update(fork["changed_enum_values"].get(name, {}))
         return values
@@ -134,8 +149,8 @@ class Schema:
 def _change(field: Field, change: dict[str, Any]) -> None:
     """Apply what a fork changes in a field of BVLC.
 
-    A field that was made repeated in BVLC later stays repeated here: one value is a list of one, and rules need to
-    know one form only. Two values in such an old fork go unnoticed.
+    A field that was made repeated in BVLC later stays repeated here: one value is a list of one, and rules need
+    to know one form only. Two values in such an old fork go unnoticed.
     """
     field.number = change.get("number", field.number)
     field.kind = change.get("type", field.kind)

@@ -78,8 +78,8 @@ layer {
   pooling_param { pool: MAX kernel_size: 2 stride: 3 }
 }
 """,
-        expect=[],
-        caffe="finite",
+        expect=[7],
+        caffe="garbage",
     ),
     Example(
         """\
@@ -92,8 +92,8 @@ layer {
   pooling_param { pool: MAX kernel_size: 2 stride: 6 }
 }
 """,
-        expect=[],
-        caffe="finite",
+        expect=[7],
+        caffe="garbage",
     ),
 )
 GOOD = (

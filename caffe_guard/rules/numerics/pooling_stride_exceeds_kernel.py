@@ -53,7 +53,7 @@ layer {
     ),
     Example(
         """\
-layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 1 dim: 8 dim: 8 } } }
+layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 1 dim: 9 dim: 9 } } }
 layer {
   name: "p"
   type: "Pooling"

@@ -54,7 +54,7 @@ layer {
 }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "b" bottom: "label" }
 """,
-        expect=[(7, "warning")],
+        expect=[(8, "warning")],
         caffe="finite",
     ),
     Example(

@@ -31,7 +31,7 @@ SCOPE = "file"
 SINCE = "0.1.0"
 BAD = (
     Example('name: "a net\nforce_backward: true\n', expect=[1], caffe="aborts"),
-    Example('name = "a net"\n', expect=[1], fixed='name: "a net"\n', caffe="aborts"),
+    Example('name = "a net"\n', expect=[1], fixed='name : "a net"\n', caffe="aborts"),
     Example('// a comment\nname: "a net"\n', expect=[1], fixed='# a comment\nname: "a net"\n', caffe="aborts"),
     Example('name "a net"\n', expect=[1], fixed='name: "a net"\n', caffe="aborts"),
     Example("input_dim: 3x\n", expect=[1], caffe="aborts"),

@@ -372,7 +372,7 @@ FORK: dict[str, Any] = {
             ("stageiter", 151, "repeated", "int32", None, None, False),
         ),
         "SolverState": (
-            ("minimum_loss", 5, "optional", "float", None, 1e+38, False),
+            ("minimum_loss", 5, "optional", "float", None, 1e38, False),
             ("iter_last_event", 6, "optional", "int32", None, 0, False),
         ),
         "LayerParameter": (

@@ -318,7 +318,7 @@ FORK: dict[str, Any] = {
             ("ap_version", 53, "optional", "string", None, "Integral", False),
         ),
         "SolverState": (
-            ("minimum_loss", 5, "optional", "float", None, 1e+38, False),
+            ("minimum_loss", 5, "optional", "float", None, 1e38, False),
             ("iter_last_event", 6, "optional", "int32", None, 0, False),
         ),
         "LayerParameter": (

@@ -29,7 +29,7 @@ FORK: dict[str, Any] = {
         "SmoothL1LossParameter": (("sigma", 1, "optional", "float", None, 1.0, False),),
         "SolverParameter": (("plateau_winsize", 41, "repeated", "int32", None, None, False),),
         "SolverState": (
-            ("minimum_loss", 5, "optional", "float", None, 1e+38, False),
+            ("minimum_loss", 5, "optional", "float", None, 1e38, False),
             ("iter_last_event", 6, "optional", "int32", None, 0, False),
         ),
         "LayerParameter": (

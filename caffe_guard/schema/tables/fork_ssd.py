@@ -220,7 +220,7 @@ FORK: dict[str, Any] = {
             ("show_per_class_result", 44, "optional", "bool", None, False, False),
         ),
         "SolverState": (
-            ("minimum_loss", 5, "optional", "float", None, 1e+38, False),
+            ("minimum_loss", 5, "optional", "float", None, 1e38, False),
             ("iter_last_event", 6, "optional", "int32", None, 0, False),
         ),
         "LayerParameter": (
