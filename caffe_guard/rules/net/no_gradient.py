@@ -149,7 +149,7 @@ def _left_out(net: PhaseNet, left: list[int], learning: int) -> Finding:
     else:
         what = f'no gradient reaches "{layer.name}" and {len(left) - 1} more of {learning} layers with weights'
     return Finding(
-        f"{what}: nothing that they make leads to a loss" if len(left) > 1 else f"{what}: nothing it makes leads to a loss",
+        f"{what}: nothing that {'they make' if len(left) > 1 else 'it makes'} leads to a loss",
         *layer.anchor,
         help="let the branch lead to a loss, or freeze it with lr_mult: 0 to say that this is meant",
         related=[Related(f'"{net.layers[index].name}" too', *net.layers[index].anchor) for index in left[1:4]],

@@ -81,8 +81,8 @@ _MEANT = ("Accuracy", "Python", "HDF5Output")
 
 
 def check(ctx: NetContext) -> Iterator[Finding]:
-    """Outputs of more than one value in a phase that a solver runs."""
-    if not ctx.solvers:
+    """Outputs of more than one value in a net that is trained."""
+    if not ctx.solvers and not ctx.trains:
         return
     found: dict[int, tuple[Version, Shape, list[str]]] = {}
     for net in ctx.phases:
@@ -109,8 +109,11 @@ def check(ctx: NetContext) -> Iterator[Finding]:
 
 
 def _displays(ctx: NetContext) -> bool:
-    """Whether some solver that trains the net prints the outputs: display is 0, never, by default."""
-    return any(
+    """Whether some solver that trains the net prints the outputs: display is 0, never, by default.
+
+    Without a solver in sight one that displays is taken for granted.
+    """
+    return not ctx.solvers or any(
         solver.message.get("display")
         for solver in ctx.solvers
         if any(linked.net is ctx and linked.role == "train" for linked in solver.nets)
