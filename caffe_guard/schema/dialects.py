@@ -51,7 +51,7 @@ def _fork(name: str) -> dict[str, Any]:
 
 
 def owners_of_field(message: str, field: str) -> tuple[str, ...]:
-    """The forks that define a field which BVLC lacks; ("bvlc",) for a field of BVLC; () when nobody has it."""
+    """The forks that define a field which BVLC lacks; ("bvlc",) for BVLC's; () when nobody has it."""
     if any(row[0] == field for row in bvlc.MESSAGES.get(message, ())):
         return (BVLC,)
     from caffe_guard.schema.tables.owners import FIELD_OWNERS
@@ -69,25 +69,19 @@ def owners_of_enum_value(enum: str, value: str) -> tuple[str, ...]:
 
 
 def owners_of_layer_type(layer_type: str) -> tuple[str, ...]:
-    """The forks that have a layer type which BVLC lacks; ("bvlc",) for BVLC's; () when nobody has it.
-
-    Upgrading a net of the V1 format leaves a fork's own enum value (``RELU6``) as it is, for which string it stands
-    there is not known; it counts as a type of the forks that define it.
-    """
+    """The forks that have a layer type which BVLC lacks; ("bvlc",) for BVLC's; () when nobody has it."""
     if layer_type in bvlc.LAYER_TYPES:
         return (BVLC,)
-    from caffe_guard.schema.tables.owners import ENUM_VALUE_OWNERS, LAYER_TYPE_OWNERS
+    from caffe_guard.schema.tables.owners import LAYER_TYPE_OWNERS
 
-    found = LAYER_TYPE_OWNERS.get(layer_type)
-    if found is None:
-        return ENUM_VALUE_OWNERS.get(f"V1LayerParameter.LayerType.{layer_type}", ())
-    return found
+    return LAYER_TYPE_OWNERS.get(layer_type, ())
 
 
 def layer_types(dialect: str) -> frozenset[str]:
     """The layer types that a dialect's Caffe registers, as far as is known (see ``layer_types_known``).
 
-    DeepLab v1 knows only the V1 format: what it has of BVLC's stands under BVLC's names, its own under enum names.
+    A fork's own values of the V1 format's enum are among them (``RELU6``): upgrading a net leaves them as
+    they are. DeepLab v1, which knows only that format, has the types of BVLC that its enum names.
     """
     if dialect == BVLC:
         return frozenset(bvlc.LAYER_TYPES)

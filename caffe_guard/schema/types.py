@@ -15,9 +15,9 @@ class Field:
     """A field of a message type.
 
     ``kind`` is a scalar type of protobuf, ``enum`` or ``message``; ``type_name`` names the enum or message,
-    nested names dotted. ``default`` is the explicit default of the proto, None when there is none; enum values
-    are names. ``absent`` marks a field of BVLC that this dialect's Caffe lacks: its default is known, its use is
-    a fault.
+    nested names dotted. ``default`` is the explicit default of the proto, None when there is none; enum
+    values are names. ``absent`` marks a field of BVLC that this dialect's Caffe lacks: its default is known,
+    its use is a fault.
     """
 
     __slots__ = (
@@ -57,8 +57,10 @@ class Field:
         return self._schema.enum(self.type_name)
 
     def default_value(self) -> Any:
-        """What protobuf's accessor gives when the text gives nothing (proto2): the explicit default, else zero,
-        the empty string, false, or the enum's first value."""
+        """What protobuf's accessor gives when the text gives nothing (proto2).
+
+        The explicit default, else zero, the empty string, false, or the enum's first value.
+        """
         if self.default is not None:
             return self.default
         if self.kind == "enum":
@@ -70,7 +72,7 @@ class Field:
 
 
 class MessageType:
-    """A message type of a dialect: its fields by name in the proto's order, and the names of the required ones."""
+    """A message type of a dialect: its fields by name in the proto's order, and which are required."""
 
     __slots__ = ("dialect", "fields", "name", "required")
 
@@ -149,8 +151,8 @@ class Schema:
 def _change(field: Field, change: dict[str, Any]) -> None:
     """Apply what a fork changes in a field of BVLC.
 
-    A field that was made repeated in BVLC later stays repeated here: one value is a list of one, and rules need
-    to know one form only. Two values in such an old fork go unnoticed.
+    A field that was made repeated in BVLC later stays repeated here: one value is a list of one, and rules
+    need to know one form only. Two values in such an old fork go unnoticed.
     """
     field.number = change.get("number", field.number)
     field.kind = change.get("type", field.kind)

@@ -649,6 +649,13 @@ FORK: dict[str, Any] = {
         "Transformer",
         "TripletLoss",
         "Truncation",
+        "LOCAL",
+        "NORMALIZE",
+        "INSANITY",
+        "TRIPLET_LOSS",
+        "ROIPOOLING",
+        "BATCH_NORM",
+        "ELTWISE_AFFINE",
     ),
     "missing_layer_types": ("Clip", "Swish"),
 }

@@ -441,6 +441,7 @@ FORK: dict[str, Any] = {
         "YoloSeg",
         "Yolov3",
         "Yolov3DetectionOutput",
+        "RELU6",
     ),
     "missing_layer_types": ("Clip", "Log"),
 }
