@@ -153,7 +153,6 @@ FORK: dict[str, Any] = {
         "BN",
         "BatchReduction",
         "Gather",
-        "Gather / Scatter",
         "Normalize",
         "ROIPooling",
         "Scatter",

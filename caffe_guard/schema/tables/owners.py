@@ -1889,7 +1889,6 @@ LAYER_TYPE_OWNERS: dict[str, tuple[str, ...]] = {
     "RELU6": ("mobilenet_yolo",),
     "BatchReduction": ("yjxiong",),
     "Gather": ("yjxiong",),
-    "Gather / Scatter": ("yjxiong",),
     "Scatter": ("yjxiong",),
     "SegData": ("yjxiong",),
     "SyncBN": ("yjxiong",),
