@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from caffe_guard.diagnostic import Finding, Severity
 from caffe_guard.rules.rule import Example
-from caffe_guard.schema.dialects import layer_types, owners_of_layer_type
+from caffe_guard.schema.dialects import layer_types, layer_types_known, owners_of_layer_type
 from caffe_guard.schema.hints import listed
 
 TYPE_CHECKING = False
@@ -59,15 +59,16 @@ def check(ctx: NetContext) -> Iterator[Finding]:
     if not foreign:
         return
     here = layer_types(ctx.dialect)
+    known = layer_types_known(ctx.dialect)
     for layer_type, layers in foreign.items():
         owners = owners_of_layer_type(layer_type)
-        if not owners or (asked == ctx.dialect and layer_type in here):
+        if not owners or (asked == ctx.dialect and (layer_type in here or not known)):
             continue
         first = layers[0]
         value = first.message.at("type")
         start, end = (value.start, value.end) if value is not None else first.anchor
         count = f", {len(layers)} times in this file" if len(layers) > 1 else ""
-        if layer_type in here:
+        if layer_type in here or not known:
             severity = Severity.INFO
             message = f'"{layer_type}" is a layer of the Caffe of {listed(owners)}{count}; BVLC\'s Caffe aborts on it'
         else:
