@@ -7,6 +7,7 @@ it can never load code.
 from __future__ import annotations
 
 import os
+import sys
 
 from caffe_guard.diagnostic import Severity
 
@@ -91,9 +92,9 @@ def load_settings(path: str | None) -> Settings:
 
 
 def _read_table(path: str) -> dict[str, Any]:
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ModuleNotFoundError:  # Python 3.9 and 3.10
+    else:
         import tomli as tomllib
     try:
         with open(path, "rb") as stream:

@@ -43,13 +43,13 @@ _LABELS = {Severity.INFO: "info", Severity.WARNING: "warning", Severity.ERROR: "
 class _Record:
     """Equality and repr over all slots, for the small value classes below."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     def _values(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in self.__slots__)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._values() == other._values()  # type: ignore[attr-defined]
+        return isinstance(other, _Record) and type(self) is type(other) and self._values() == other._values()
 
     def __hash__(self) -> int:
         return hash(self._values())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from caffe_guard.prototxt.tree import File
-    from caffe_guard.schema.bind import Bound, BindProblem
+    from caffe_guard.schema.bind import BindProblem, Bound
 
 BVLC = "bvlc"
 AUTO = "auto"

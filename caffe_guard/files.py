@@ -32,12 +32,9 @@ MOST_BYTES = 256 * 1024 * 1024
 _SNIFFED = 8192
 # Top-level fields that only one kind of file has (caffe.proto, SolverParameter and NetParameter).
 _SOLVER_FIELDS = frozenset(
-    "net net_param train_net test_net train_net_param test_net_param train_state test_state test_iter test_interval base_lr"
-    " display average_loss max_iter iter_size lr_policy gamma power momentum weight_decay regularization_type stepsize"
-    " stepvalue clip_gradients snapshot snapshot_prefix snapshot_diff snapshot_format solver_mode device_id random_seed type"
-    " delta momentum2 rms_decay snapshot_after_train solver_type test_initialization test_compute_loss".split()
+    ["net", "net_param", "train_net", "test_net", "train_net_param", "test_net_param", "train_state", "test_state", "test_iter", "test_interval", "base_lr", "display", "average_loss", "max_iter", "iter_size", "lr_policy", "gamma", "power", "momentum", "weight_decay", "regularization_type", "stepsize", "stepvalue", "clip_gradients", "snapshot", "snapshot_prefix", "snapshot_diff", "snapshot_format", "solver_mode", "device_id", "random_seed", "type", "delta", "momentum2", "rms_decay", "snapshot_after_train", "solver_type", "test_initialization", "test_compute_loss"]
 )
-_NET_FIELDS = frozenset("layer layers input input_dim input_shape force_backward state".split())
+_NET_FIELDS = frozenset(["layer", "layers", "input", "input_dim", "input_shape", "force_backward", "state"])
 _LABEL_MAP_FIELDS = frozenset(("item",))
 
 
@@ -119,7 +116,7 @@ def classify(tree: File) -> str:
 
 def walk(path: str) -> list[str]:
     """The prototxt files of a folder and its subfolders, sorted; hidden folders are left out."""
-    found = []
+    found: list[str] = []
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found.extend(os.path.join(folder, name) for name in sorted(names) if name.endswith(".prototxt"))

@@ -601,9 +601,9 @@ class _Parser:
             )
             return
         if token.kind is lexer.OTHER and not word.isascii():
-            message = f"the character {ascii(word[0])} may stand in strings and comments only"
+            message = f"the character {word[0]!a} may stand in strings and comments only"
         elif token.kind is lexer.OTHER and not word.isprintable():
-            message = f"a control character ({ascii(word)}) stands in the text; Caffe's parser refuses it"
+            message = f"a control character ({word!a}) stands in the text; Caffe's parser refuses it"
         else:
             message = f"{self._shorten(word)} is not expected here: a field's name should begin"
         self._problem(tree.BAD_SYNTAX, token.start, end, message)

@@ -195,8 +195,7 @@ class NetContext:
     def phases(self) -> list[PhaseNet]:
         """The net as Caffe would build it, once for every state that it would be built in.
 
-        With solvers: the states that they ask for. A net alone: TRAIN when it has a loss, and TEST when some layer
-        speaks of that phase; a deploy net: TEST.
+        With solvers: the states that they ask for. A net alone: those that its data layers speak of; a deploy net: TEST.
         """
         if self._phases is None:
             from caffe_guard.net.shapes import infer
@@ -207,6 +206,7 @@ class NetContext:
 
     def _states(self) -> list[NetState]:
         from caffe_guard.net.phase import NetState
+        from caffe_guard.net.states import meant_states
 
         states: list[NetState] = []
         for solver in self.solvers:
@@ -219,14 +219,7 @@ class NetContext:
             return states
         if self.is_deploy:
             return [NetState("TEST")]
-        speaks_of_test = any(
-            rule.get("phase") == "TEST"
-            for layer in self.net.layers
-            for field in ("include", "exclude")
-            for rule in layer.message.get(field) or ()
-            if rule.has("phase")
-        )
-        return [NetState("TRAIN"), NetState("TEST")] if speaks_of_test else [NetState("TRAIN")]
+        return meant_states(self.net)
 
     def _state_for(self, solver: SolverContext, linked: LinkedNet) -> NetState:
         """The phase, overridden by the net's own state, then by the solver's (solver.cpp, InitTrainNet, InitTestNets)."""

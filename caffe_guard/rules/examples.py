@@ -4,7 +4,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from caffe_guard.diagnostic import Diagnostic
     from caffe_guard.rules.rule import Example, Rule
 
 

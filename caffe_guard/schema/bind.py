@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from caffe_guard.prototxt.tree import Field as Node
     from caffe_guard.prototxt.tree import File
-    from caffe_guard.schema.types import Field, MessageType, Schema
+    from caffe_guard.schema.types import Field, Schema
 
 # Kinds of a problem.
 UNKNOWN_FIELD = "unknown-field"

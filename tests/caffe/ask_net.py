@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import caffe
 import glog
 import numpy as np

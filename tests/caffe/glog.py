@@ -6,8 +6,6 @@ allowed to lean on what it judges.
 
 from __future__ import annotations
 
-from __future__ import annotations
-
 import re
 
 _NUMBER = r"[-+]?(?:nan|inf|[0-9][0-9.]*(?:e[-+]?[0-9]+)?)"

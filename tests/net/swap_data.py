@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from caffe_guard.fixing import apply_edits
 from caffe_guard.diagnostic import Edit
+from caffe_guard.fixing import apply_edits
 from caffe_guard.net.phase import NetState
 from caffe_guard.net.shapes import infer
 from caffe_guard.net.upgrade import build_net

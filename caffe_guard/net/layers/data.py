@@ -89,7 +89,8 @@ def _annotated_data(at: Setup) -> None:
     if len(resize) == 1:
         # MobileNet-YOLO may give several and choose one at random.
         high, wide = resize[0].value.get("height") or None, resize[0].value.get("width") or None
-    at.tops = [(batch, None, high, wide), (1, 1, None, 8)][: max(1, len(at.layer.tops))]
+    tops: list[Shape] = [(batch, None, high, wide), (1, 1, None, 8)]
+    at.tops = tops[: max(1, len(at.layer.tops))]
 
 
 def _image_data(at: Setup) -> None:
@@ -126,7 +127,8 @@ def _memory_data(at: Setup) -> None:
         at.abort(
             "bad-parameter", "batch_size, channels, height and width must all be given and positive: Caffe aborts"
         )
-    at.tops = [tuple(extents), (extents[0],)][: max(1, len(at.layer.tops))]
+    tops: list[Shape] = [tuple(extents), (extents[0],)]
+    at.tops = tops[: max(1, len(at.layer.tops))]
 
 
 def _hdf5_data(at: Setup) -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from caffe_guard.net.layers.entry import FINE, LayerType, Setup, count, differ, same_as_bottom, words
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caffe_guard.net.layers.entry import Shape
+
 
 def _softmax(at: Setup) -> None:
     shape = at.bottoms[0]
@@ -36,7 +40,8 @@ def _accuracy(at: Setup) -> None:
                 f" and {at.bottom_name(1)}, {words(labels)}, has {label_total} labels: Caffe aborts",
                 value=at.layer.bottoms[0],
             )
-    at.tops = [(), None if scores is None else (classes,)][: max(1, len(at.layer.tops))]
+    per_class: Shape = None if scores is None else (classes,)
+    at.tops = [(), per_class][: max(1, len(at.layer.tops))]
 
 
 def _argmax(at: Setup) -> None:

@@ -43,16 +43,16 @@ def pooled_size(extent: int, kernel: int, stride: int, pad: int, ceil: bool, cli
     ``ceil`` is round_mode CEIL; ``clip`` that some axis is padded: then the last window must begin inside the image
     or its pad on the near side.
     """
-    quotient = _FLOAT.unpack(_FLOAT.pack(_float(extent + 2 * pad - kernel) / stride))[0]
+    quotient = _float(_float(extent + 2 * pad - kernel) / stride)
     size = (math.ceil(quotient) if ceil else math.floor(quotient)) + 1
     if clip and (size - 1) * stride >= extent + pad:
         size -= 1
     return size
 
 
-def _float(value: int) -> float:
-    """An integer as a C++ float."""
-    number: float = _FLOAT.unpack(_FLOAT.pack(float(value)))[0]
+def _float(value: float) -> float:
+    """A number as a C++ float."""
+    number: float = _FLOAT.unpack(_FLOAT.pack(value))[0]
     return number
 
 

@@ -16,9 +16,13 @@ Source
 
 from __future__ import annotations
 
-from caffe_guard.diagnostic import Severity
+import bisect
+
+from caffe_guard.diagnostic import Edit, Fix, Related, Severity
 from caffe_guard.rules.net._problems import findings
 from caffe_guard.rules.rule import Example
+from caffe_guard.schema.dialects import layer_types
+from caffe_guard.schema.hints import nearest, same_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +50,15 @@ layer {
 }
 """,
         expect=[4],
+        fixed="""\
+layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 3 } } }
+layer {
+  name: "r"
+  type: "ReLU"
+  bottom: "data"
+  top: "r"
+}
+""",
         caffe="aborts",
     ),
 )
@@ -61,9 +74,30 @@ layer { name: "r" type: "ReLU" bottom: "data" top: "r" }
 
 
 def check(ctx: NetContext) -> Iterator[Finding]:
-    """Types that are in no registry. A type that is no word of the format at all has been told by another rule."""
-    bound = ctx.file.bound
-    told = {problem.start for problem in bound.problems} if bound is not None else set()
+    """Types that are in no registry, each once a file. What is told already, as a word that is no type of the format
+    or as one that cannot be upgraded, is left out."""
+    told = {problem.start for problem in ctx.file.bound.problems} if ctx.file.bound is not None else set()
+    told.update(problem.start for problem in ctx.net.problems)
+    by_type: dict[str, list[Finding]] = {}
     for finding in findings(ctx, KINDS, in_forks=Severity.WARNING):
         if finding.start not in told:
-            yield finding
+            text = ctx.source.text[finding.start : finding.end]
+            by_type.setdefault(text, []).append(finding)
+    types = {layer.start: layer.type for layer in ctx.layers}
+    starts = sorted(types)
+    for text, found in by_type.items():
+        first = found[0]
+        written = types[starts[bisect.bisect_right(starts, first.start) - 1]] if starts else ""
+        if len(found) > 1 and written:
+            first.message += f"; {len(found)} layers of this file have it"
+            places = [Related(f'"{other.layer}" too', other.start, other.end) for other in found[1:4]]
+            first.related = (*first.related, *places)
+        near = nearest(written, sorted(layer_types(ctx.dialect))) if written else None
+        if near is not None:
+            first.help = f'did you mean "{near}"?'
+            if ctx.net.syntax == "V2":
+                edits = [Edit(one.start, one.end, f'"{near}"') for one in found]
+                first.fix = Fix(f'write type: "{near}"', edits, safe=same_word(near, written))
+        elif written:
+            first.help = "check the spelling; a layer of your own build is silenced by ignore[CG201]"
+        yield first

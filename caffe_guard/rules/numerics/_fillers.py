@@ -29,7 +29,7 @@ def learns(layer: Layer, blob: int) -> bool:
 
 def is_zero(filler: Message) -> bool:
     """Whether a filler fills with 0: constant (the default type) with value 0 (the default)."""
-    return filler.get("type") == "constant" and filler.get("value") == 0
+    return bool(filler.get("type") == "constant" and filler.get("value") == 0)
 
 
 def named(layers: list[Layer], most: int = 5) -> str:

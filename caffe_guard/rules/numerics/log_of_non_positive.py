@@ -75,7 +75,7 @@ def check(ctx: NetContext) -> Iterator[Finding]:
         elif layer.type in _KEEPING:
             made = source
         for top in layer.tops:
-            if made is None or layer.type == "Dropout" and source is None:
+            if made is None or (layer.type == "Dropout" and source is None):
                 ranges.pop(top.value, None)
             else:
                 ranges[top.value] = made
