@@ -82,6 +82,9 @@ def infer(net: Net, state: NetState, base_dir: str | None = None, data: bool = T
     owners: dict[str, tuple[Layer, int, Shape]] = {}
     for index, layer in enumerate(layers):
         entry = layer_type(layer.type)
+        if entry is not None and entry.param is not None and entry.param not in layer.message.type.fields:
+            # A fork's layer in files that are read with the schema of another Caffe: its settings cannot be seen.
+            entry = None
         bottoms = [None if version is None else shapes.get(id(version)) for version in graph.reads[index]]
         built.types.append(entry)
         built.bottom_shapes.append(bottoms)

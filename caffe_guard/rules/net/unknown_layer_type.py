@@ -92,12 +92,13 @@ def check(ctx: NetContext) -> Iterator[Finding]:
             first.message += f"; {len(found)} layers of this file have it"
             places = [Related(f'"{other.layer}" too', other.start, other.end) for other in found[1:4]]
             first.related = (*first.related, *places)
-        near = nearest(written, sorted(layer_types(ctx.dialect))) if written else None
+        # Names in capitals are those of the old format.
+        near = nearest(written, sorted(name for name in layer_types(ctx.dialect) if not name.isupper()))
+        if near is not None and same_word(near, written) and ctx.net.syntax == "V2":
+            edits = [Edit(one.start, one.end, f'"{near}"') for one in found]
+            first.fix = Fix(f'write type: "{near}"', edits, safe=True)
         if near is not None:
             first.help = f'did you mean "{near}"?'
-            if ctx.net.syntax == "V2":
-                edits = [Edit(one.start, one.end, f'"{near}"') for one in found]
-                first.fix = Fix(f'write type: "{near}"', edits, safe=same_word(near, written))
         elif written:
-            first.help = "check the spelling; a layer of your own build is silenced by ignore[CG201]"
+            first.help = "correct the name; for a layer of your own build, silence this with ignore[CG201]"
         yield first
