@@ -85,7 +85,7 @@ def check(ctx: NetContext) -> Iterator[Finding]:
             by_type.setdefault(text, []).append(finding)
     types = {layer.start: layer.type for layer in ctx.layers}
     starts = sorted(types)
-    for text, found in by_type.items():
+    for found in by_type.values():
         first = found[0]
         written = types[starts[bisect.bisect_right(starts, first.start) - 1]] if starts else ""
         if len(found) > 1 and written:
