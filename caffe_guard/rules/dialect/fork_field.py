@@ -1,4 +1,4 @@
-"""A field of a fork: BVLC's Caffe refuses the file, the fork reads it.
+"""Fields of a fork: BVLC's Caffe refuses the file, the fork reads it.
 
 What happens
     Caffe has many forks, and each added fields to caffe.proto. A Caffe whose schema lacks the field aborts: "Message
@@ -26,7 +26,7 @@ from caffe_guard.schema.hints import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from caffe_guard.rules.context import FileContext
     from caffe_guard.schema.bind import BindProblem
@@ -50,31 +50,36 @@ GOOD = (
 
 
 def check(ctx: FileContext) -> Iterator[Finding]:
-    """Each field and enum value that the found fork knows and BVLC does not, once a file."""
+    """The fields and enum values that the found fork knows and BVLC does not, told once a file."""
     if ctx.asked_dialect != "auto" or ctx.dialect == "bvlc" or ctx.bvlc_bound is None or ctx.bound is None:
         return
     still_unknown = {(problem.kind, problem.start) for problem in ctx.bound.problems}
-    places: dict[tuple[str, str, str], list[BindProblem]] = {}
+    found: list[BindProblem] = []
+    names: dict[str, None] = {}
     for problem in ctx.bvlc_bound.problems:
-        if (problem.kind, problem.start) in still_unknown:
+        if (problem.kind, problem.start) in still_unknown or ctx.dialect not in (unknown_owners(problem) or ()):
             continue
-        owners = unknown_owners(problem)
-        if owners and ctx.dialect in owners:
-            word = problem.raw if problem.kind == binding.UNKNOWN_ENUM_VALUE else ""
-            places.setdefault((problem.type_name, problem.field_name, word), []).append(problem)
-    for problems in places.values():
-        problem = problems[0]
-        owners = unknown_owners(problem) or ()
-        others = [owner for owner in owners if owner != ctx.dialect]
-        also = f" (also of {listed(others, 'and')})" if others else ""
-        count = f", {len(problems)} times in this file" if len(problems) > 1 else ""
-        what = f'"{problem.field_name}"'
-        if problem.kind == binding.UNKNOWN_ENUM_VALUE:
-            what = f'{problem.raw} for "{problem.field_name}"'
-        yield Finding(
-            f"{what} is of the Caffe of {ctx.dialect}{also}{count}; BVLC's Caffe aborts on it",
-            problem.start,
-            problem.end,
-            help=f"train with that build; --dialect {ctx.dialect} says that you do",
-            field=problem.path,
-        )
+        found.append(problem)
+        names[problem.field_name if problem.kind == binding.UNKNOWN_FIELD else f"{problem.field_name}: {problem.raw}"] = None
+    if not found:
+        return
+    first = found[0]
+    subject = f'"{first.field_name}" is a field' if len(found) == 1 else f"{len(found)} fields and values are"
+    if len(names) > 1:
+        subject += f" ({listed_all(names)})"
+    others = [owner for owner in unknown_owners(first) or () if owner != ctx.dialect]
+    also = f" ({'it is' if len(names) == 1 else 'the first is'} also of {listed(others, 'and')})" if others else ""
+    yield Finding(
+        f"{subject} of the Caffe of {ctx.dialect}{also}; BVLC's Caffe aborts on {'it' if len(found) == 1 else 'them'}",
+        first.start,
+        first.end,
+        help=f"train with that build; --dialect {ctx.dialect} says that you do",
+        field=first.path,
+    )
+
+
+def listed_all(names: Iterable[str], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    names = list(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,4 +1,4 @@
-"""A layer type that only a fork of Caffe registers.
+"""Layer types that only a fork of Caffe registers.
 
 What happens
     BVLC's Caffe aborts: "Unknown layer type: …". The fork's Caffe runs it.
@@ -17,6 +17,7 @@ Source
 from __future__ import annotations
 
 from caffe_guard.diagnostic import Finding, Severity
+from caffe_guard.rules.dialect.fork_field import listed_all
 from caffe_guard.rules.rule import Example
 from caffe_guard.schema.dialects import layer_types, layer_types_known, owners_of_layer_type
 from caffe_guard.schema.hints import listed
@@ -49,37 +50,44 @@ GOOD = (Example(_NET, dialect="ssd"),)
 
 
 def check(ctx: NetContext) -> Iterator[Finding]:
-    """Each such type once a file."""
+    """The types that the found fork has and BVLC lacks, told once a file; those that it lacks too, one by one."""
     asked = ctx.file.asked_dialect
     bvlc = layer_types("bvlc")
-    foreign: dict[str, list[Layer]] = {}
+    foreign: dict[str, Layer] = {}
     for layer in ctx.layers:
         if layer.type not in bvlc:
-            foreign.setdefault(layer.type, []).append(layer)
+            foreign.setdefault(layer.type, layer)
     if not foreign:
         return
     here = layer_types(ctx.dialect)
     known = layer_types_known(ctx.dialect)
-    for layer_type, layers in foreign.items():
+    ours = []
+    for layer_type, layer in foreign.items():
         owners = owners_of_layer_type(layer_type)
-        if not owners or (asked == ctx.dialect and (layer_type in here or not known)):
+        if not owners:
             continue
-        first = layers[0]
-        value = first.message.at("type")
-        start, end = (value.start, value.end) if value is not None else first.anchor
-        count = f", {len(layers)} times in this file" if len(layers) > 1 else ""
         if layer_type in here or not known:
-            severity = Severity.INFO
-            message = f'"{layer_type}" is a layer of the Caffe of {listed(owners)}{count}; BVLC\'s Caffe aborts on it'
+            ours.append(layer)
         else:
             severity = Severity.WARNING if asked == "auto" else Severity.ERROR
-            message = f'the Caffe of {ctx.dialect} has no layer "{layer_type}"{count}; that of {listed(owners)} has'
-        yield Finding(
-            message,
-            start,
-            end,
-            help=f"train with that build; --dialect {owners[0]} says that you do",
-            layer=first.name,
-            field="type",
-            severity=severity,
-        )
+            message = f'the Caffe of {ctx.dialect} has no layer "{layer_type}"; that of {listed(owners)} has'
+            yield _finding(layer, message, owners[0], severity)
+    if ours and asked != ctx.dialect:
+        names = listed_all(layer.type for layer in ours)
+        subject = f'"{names}" is a layer' if len(ours) == 1 else f"{len(ours)} layer types ({names}) are"
+        message = f"{subject} of the Caffe of {ctx.dialect}; BVLC's Caffe aborts on {'it' if len(ours) == 1 else 'them'}"
+        yield _finding(ours[0], message, ctx.dialect, Severity.INFO)
+
+
+def _finding(layer: Layer, message: str, fork: str, severity: Severity) -> Finding:
+    value = layer.message.at("type")
+    start, end = (value.start, value.end) if value is not None else layer.anchor
+    return Finding(
+        message,
+        start,
+        end,
+        help=f"train with that build; --dialect {fork} says that you do",
+        layer=layer.name,
+        field="type",
+        severity=severity,
+    )

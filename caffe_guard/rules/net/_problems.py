@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from caffe_guard.diagnostic import Finding
+from caffe_guard.schema import bind as binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from caffe_guard.net.problem import Problem
     from caffe_guard.rules.context import NetContext
 
+_UNREAD = (binding.WRONG_TYPE, binding.OUT_OF_RANGE, binding.UNKNOWN_ENUM_VALUE)
+
 
 def findings(ctx: NetContext, kinds: tuple[str, ...], in_forks: Severity | None = None) -> Iterator[Finding]:
     """The problems of some kinds. A problem of one phase only, where the net is built for both, says which.
@@ -20,9 +23,10 @@ def findings(ctx: NetContext, kinds: tuple[str, ...], in_forks: Severity | None 
     """
     phases = ctx.phases
     found: dict[tuple[int, int, str], tuple[Problem, list[str]]] = {}
+    spoilt = _layers_with_unread_values(ctx)
     for net in phases:
         for problem in net.problems:
-            if problem.kind in kinds:
+            if problem.kind in kinds and (problem.layer is None or problem.layer.name not in spoilt):
                 key = (problem.start, problem.end, problem.message)
                 found.setdefault(key, (problem, []))[1].append(net.phase)
     all_phases = {net.phase for net in phases}
@@ -41,3 +45,12 @@ def findings(ctx: NetContext, kinds: tuple[str, ...], in_forks: Severity | None 
             field=problem.field,
             severity=severity,
         )
+
+
+def _layers_with_unread_values(ctx: NetContext) -> set[str]:
+    """The layers in which the schema refused a value: what is missing there is told already, by another rule."""
+    bound = ctx.file.bound
+    if bound is None or not bound.problems:
+        return set()
+    names = (ctx.net.layer_name_at(problem.start) for problem in bound.problems if problem.kind in _UNREAD)
+    return {name for name in names if name is not None}

@@ -49,19 +49,23 @@ _MOST_LISTED = 8
 
 
 def check(ctx: FileContext) -> Iterator[Finding]:
-    """Every enum value that the dialect's schema does not have."""
+    """Each value that the dialect's enum does not have once, with the number of its places."""
     if ctx.bound is None:
         return
+    places: dict[tuple[str, str], list[BindProblem]] = {}
     for problem in ctx.bound.problems:
         if problem.kind == binding.UNKNOWN_ENUM_VALUE and not (is_layer_type(problem) and _is_quoted(problem)):
-            yield _finding(ctx, problem)
+            places.setdefault((problem.expected, problem.raw), []).append(problem)
+    for problems in places.values():
+        yield _finding(ctx, problems)
 
 
 def _is_quoted(problem: BindProblem) -> bool:
     return problem.node is not None and problem.node.kind is tree.STRING
 
 
-def _finding(ctx: FileContext, problem: BindProblem) -> Finding:
+def _finding(ctx: FileContext, problems: list[BindProblem]) -> Finding:
+    problem = problems[0]
     names = ctx.schema.enum(problem.expected)
     word = problem.raw.strip("\"'")
     owners = [owner for owner in owners_of_enum_value(problem.expected, word) if owner != ctx.dialect]
@@ -79,9 +83,12 @@ def _finding(ctx: FileContext, problem: BindProblem) -> Finding:
             severity = Severity.WARNING
     elif close is not None:
         help = f"did you mean {close}?"
-        fix = Fix(f"write {close}", [Edit(problem.start, problem.end, close)], safe=same_word(word, close))
+        edits = [Edit(one.start, one.end, close) for one in problems]
+        fix = Fix(f"write {close}", edits, safe=same_word(word, close))
     elif len(names) <= _MOST_LISTED:
         help = f"it takes {', '.join(names)}"
     else:
         help = "see the enum in caffe.proto"
+    if len(problems) > 1:
+        message += f" (in {len(problems)} places)"
     return Finding(message, problem.start, problem.end, help=help, fix=fix, field=problem.path, severity=severity)
