@@ -137,7 +137,8 @@ def find_beside(
     if not os.path.isabs(written):
         folder = os.path.abspath(base_dir)
         while True:
-            candidates.append(os.path.relpath(os.path.join(folder, written)))
+            beside = os.path.normpath(os.path.join(folder, written))
+            candidates.append(beside if os.path.isabs(base_dir) else os.path.relpath(beside))
             parent = os.path.dirname(folder)
             if parent == folder:
                 break

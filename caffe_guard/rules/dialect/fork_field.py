@@ -64,9 +64,9 @@ def check(ctx: FileContext) -> Iterator[Finding]:
     if not found:
         return
     first = found[0]
-    subject = f'"{first.field_name}" is a field' if len(found) == 1 else f"{len(found)} fields and values are"
-    if len(names) > 1:
-        subject += f" ({listed_all(names)})"
+    subject = f'"{first.field_name}" is a field'
+    if len(found) > 1:
+        subject = f"{len(found)} fields and values ({listed_all(names)}) are"
     others = [owner for owner in unknown_owners(first) or () if owner != ctx.dialect]
     also = f" ({'it is' if len(names) == 1 else 'the first is'} also of {listed(others, 'and')})" if others else ""
     yield Finding(
