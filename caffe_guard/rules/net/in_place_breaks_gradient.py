@@ -158,6 +158,8 @@ _CHANGES_VALUES = (
     "TanH",
 )
 _SHARES_MEMORY = ("Flatten", "Reshape")
+# How far a chain of layers in place is followed back; longer ones are not written by people.
+_LONGEST_CHAIN = 32
 
 
 def check(ctx: NetContext) -> Iterator[Finding]:
@@ -244,20 +246,23 @@ def _spoiled(
 ) -> Iterator[Finding]:
     """From the overwritten version back through the layers that worked in place before."""
     version: Version | None = read
-    while version is not None:
+    for _ in range(_LONGEST_CHAIN):
+        if version is None:
+            return
         producer = version.producer
         place = places[id(producer)]
         before = overwritten(net, place)
-        if net.need_backward[place] and own_fault_or_none(net, place, before) is None:
-            if spoils(producer, before is not None, layer):
-                yield _finding(
-                    ctx,
-                    layer,
-                    f'{producer.type} "{producer.name}" reads its output again in backward, and "{layer.name}" has'
-                    f' overwritten it in place: the gradient of "{producer.name}" is wrong',
-                    producer,
-                )
-                return
+        # A layer in place that is wrong by itself has been told.
+        told = before is not None and own_fault(net, place) is not None
+        if net.need_backward[place] and not told and spoils(producer, before is not None, layer):
+            yield _finding(
+                ctx,
+                layer,
+                f'{producer.type} "{producer.name}" reads its output again in backward, and "{layer.name}" has'
+                f' overwritten it in place: the gradient of "{producer.name}" is wrong',
+                producer,
+            )
+            return
         if producer.type in _SHARES_MEMORY and layer.type in _CHANGES_VALUES:
             origin = net.graph.reads[place][0] if net.graph.reads[place] else None
             if origin is not None and origin.uses > 1:
@@ -270,11 +275,6 @@ def _spoiled(
                 )
                 return
         version = before
-
-
-def own_fault_or_none(net: PhaseNet, index: int, before: Version | None) -> str | None:
-    """The fault of a layer that works in place, which is told at that layer already."""
-    return own_fault(net, index) if before is not None else None
 
 
 def _own(ctx: NetContext, layer: Layer, fault: str) -> Finding:
