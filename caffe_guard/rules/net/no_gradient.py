@@ -36,7 +36,7 @@ SCOPE = "net"
 SINCE = "0.1.0"
 _SOLVER = 'net: "net.prototxt"\nbase_lr: 0.01\nlr_policy: "fixed"\nmax_iter: 10\nsolver_mode: CPU\n'
 _DATA = """\
-layer { name: "d" type: "DummyData" top: "x" top: "y" dummy_data_param { shape { dim: 2 dim: 3 } } }
+layer { name: "d" type: "DummyData" top: "x" top: "y" dummy_data_param { shape { dim: 2 dim: 3 } data_filler { type: "gaussian" } } }
 """
 BAD = (
     Example(
