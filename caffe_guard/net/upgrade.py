@@ -144,7 +144,7 @@ def build_net(message: Message) -> Net:
     old = message.values("layers")
     layers: list[Layer] = []
     syntax = "V2"
-    _add_input_layer(message, layers)
+    _add_input_layer(message, layers, problems)
     if old:
         syntax = "V0" if any(value.value.has("layer") for value in old) else "V1"
         _add_old_layers(message, old, syntax, layers, problems)
@@ -188,13 +188,25 @@ def _submessage(type: MessageType, field: str) -> MessageType | None:
     return found.message_type() if found is not None and found.kind == "message" else None
 
 
-def _add_input_layer(message: Message, layers: list[Layer]) -> None:
+def _add_input_layer(message: Message, layers: list[Layer], problems: list[Problem]) -> None:
     """The Input layer that `input` and `input_shape` or `input_dim` stand for (UpgradeNetInput)."""
     inputs = message.values("input")
     shapes = message.values("input_shape")
     dims = message.values("input_dim")
     if not inputs or not (shapes or dims):
         return
+    have, need, word = (len(shapes), len(inputs), "input_shape") if shapes else (len(dims), 4 * len(inputs), "input_dim")
+    if have < need:
+        problems.append(
+            Problem(
+                "upgrade",
+                f"{len(inputs)} input need {need} {word}, there are {have}: Caffe reads past the end of the list",
+                inputs[0].name_start,
+                inputs[0].end,
+                field=word,
+                help="give one input_shape, or four input_dim, for every input",
+            )
+        )
     layer_field = message.type.fields.get("layer")
     if layer_field is None:
         return
