@@ -19,6 +19,7 @@ Source
 from __future__ import annotations
 
 from caffe_guard.diagnostic import Finding, Severity
+from caffe_guard.rules.numerics._signs import ZERO, signs
 from caffe_guard.rules.rule import Example
 
 TYPE_CHECKING = False
@@ -47,52 +48,32 @@ GOOD = (
         _HEAD + 'layer { name: "log" type: "Log" bottom: "r" top: "log" log_param { shift: 1 } }\n', caffe="finite"
     ),
 )
-# What the outputs of a layer can be: "zero" (0 or more, 0 among them) or "any" sign.
-_ZERO_OR_MORE = ("ReLU", "AbsVal", "ReLU6", "Threshold", "Accuracy")
-_ANY_SIGN = ("Convolution", "Deconvolution", "InnerProduct", "TanH", "BatchNorm", "MVN", "ELU", "PReLU")
-# Layers whose outputs have the range of their bottom.
-_KEEPING = ("Pooling", "Flatten", "Reshape", "Concat", "Slice", "Crop", "Tile", "Split", "Permute")
 
 
 def check(ctx: NetContext) -> Iterator[Finding]:
     """Log layers behind a layer that is known to give 0 or negative values."""
     if not ctx.by_type("Log"):
         return
-    ranges: dict[str, tuple[str, Layer]] = {}
-    for layer in ctx.layers:
-        source = ranges.get(layer.bottoms[0].value) if layer.bottoms else None
-        if layer.type == "Log" and source is not None:
-            finding = _finding(layer, *source)
-            if finding is not None:
-                yield finding
-        made = None
-        if layer.type == "ReLU" and layer.param("relu_param").get("negative_slope") > 0:
-            made = ("any", layer)
-        elif layer.type in _ZERO_OR_MORE or layer.type == "Dropout":
-            made = ("zero", layer) if layer.type != "Dropout" or source is None else source
-        elif layer.type in _ANY_SIGN:
-            made = ("any", layer)
-        elif layer.type in _KEEPING:
-            made = source
-        for top in layer.tops:
-            if made is None or (layer.type == "Dropout" and source is None):
-                ranges.pop(top.value, None)
-            else:
-                ranges[top.value] = made
+    for net in ctx.phases:
+        for layer, known in zip(net.layers, signs(net)):
+            if layer.type == "Log" and known is not None:
+                finding = _finding(layer, *known)
+                if finding is not None:
+                    yield finding
 
 
 def _finding(layer: Layer, kind: str, source: Layer) -> Finding | None:
     param = layer.param("log_param")
     scale, shift = param.get("scale"), param.get("shift")
-    if kind == "zero" and scale >= 0 and shift > 0:
+    if kind == ZERO and scale >= 0 and shift > 0:
         return None
     value = param.at("shift")
     start, end = (value.name_start, value.end) if value is not None else layer.anchor
-    if kind == "zero":
+    if kind == ZERO:
         what = f"which {source.type} {source.name} makes 0 or more: log 0 = -inf, and its gradient is NaN"
     else:
         what = f"which {source.type} {source.name} can make negative: the log of a negative number is NaN"
-    help = "add log_param { shift: 1 }, for log(1 + x)" if kind == "zero" else "make the input positive first"
+    help = "add log_param { shift: 1 }, for log(1 + x)" if kind == ZERO else "make the input positive first"
     return Finding(
         f'{layer.name} takes the log of "{layer.bottoms[0].value}", {what}',
         start,
