@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from caffe_guard.source import Source
 
 _MARK = "caffe-guard:"
-_COMMENT = re.compile(r"#+\s*caffe-guard:\s*(?P<verb>[\w-]*)\s*(?:\[(?P<rules>[^\]\n]*)\])?(?P<reason>[^\n]*)")
+_COMMENT = r"#+\s*caffe-guard:\s*(?P<verb>[\w-]*)\s*(?:\[(?P<rules>[^\]\n]*)\])?(?P<reason>[^\n]*)"
 
 
 class Suppression:
@@ -61,8 +61,9 @@ def read_suppressions(source: Source, file: File) -> list[Suppression]:
     if _MARK not in text:
         return []
     found = []
+    pattern = re.compile(_COMMENT)
     for token in lexer.comments(text):
-        match = _COMMENT.match(text, token.start, token.end)
+        match = pattern.match(text, token.start, token.end)
         if match is None:
             continue
         rules = tuple(word.strip() for word in (match["rules"] or "").split(",") if word.strip())

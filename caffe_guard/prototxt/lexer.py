@@ -37,8 +37,7 @@ STRING_PATTERN = rf"""(?:"{_IN_DOUBLE}"|'{_IN_SINGLE}')"""
 # Git writes seven of a kind at the start of a line, alone or before a blank.
 CONFLICT_PATTERN = r"^(?:<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*|(?=[\r\n])|\Z)"
 
-_TOKEN = re.compile(
-    rf"""(?P<space>{BLANK}+)
+_TOKEN = rf"""(?P<space>{BLANK}+)
     |(?P<comment>\#[^\n]*)
     |(?P<name>{NAME_PATTERN})
     |(?P<number>{NUMBER_PATTERN})
@@ -47,9 +46,7 @@ _TOKEN = re.compile(
     |(?P<punctuation>[{{}}<>\[\]:;,\-])
     |(?P<badnumber>\.?[0-9](?:[eE][+-][A-Za-z0-9_.]|[A-Za-z0-9_.])*)
     |(?P<badstring>"{_IN_DOUBLE}|'{_IN_SINGLE})
-    |(?P<other>[^\x00-\x7f]+|//[^\n]*|.)""",
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
+    |(?P<other>[^\x00-\x7f]+|//[^\n]*|.)"""
 
 _KINDS = {
     "space": WHITESPACE,
@@ -79,9 +76,19 @@ class Token:
         return f"Token({self.kind}, {self.start}, {self.end})"
 
 
+_compiled: list[re.Pattern[str]] = []
+
+
+def _token_pattern() -> re.Pattern[str]:
+    """The pattern of all tokens, compiled when it is first needed: many files never leave the parser's fast path."""
+    if not _compiled:
+        _compiled.append(re.compile(_TOKEN, re.VERBOSE | re.DOTALL | re.MULTILINE))
+    return _compiled[0]
+
+
 def token_at(text: str, position: int) -> Token:
     """The token that begins at ``position``; kind END (empty) at the end of the text."""
-    match = _TOKEN.match(text, position)
+    match = _token_pattern().match(text, position)
     if match is None:
         return Token(END, position, position)
     assert match.lastgroup is not None

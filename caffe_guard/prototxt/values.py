@@ -6,10 +6,8 @@ import re
 
 from caffe_guard.prototxt.lexer import STRING_PATTERN
 
-_STRING = re.compile(STRING_PATTERN)
-_ESCAPE = re.compile(
-    rb"""\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([abfnrtv\\?'"])|(.?))""", re.DOTALL
-)
+# Patterns are compiled by `re` on first use: most files have no escapes.
+_ESCAPE = rb"""(?s)\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([abfnrtv\\?'"])|(.?))"""
 _SIMPLE = {
     b"a": b"\a",
     b"b": b"\b",
@@ -36,10 +34,10 @@ def string_value(raw: str) -> str:
     if "\\" not in raw and raw.count(raw[0]) == 2 and raw[-1] == raw[0]:
         return raw[1:-1]
     parts = []
-    for match in _STRING.finditer(_without_comments(raw)):
+    for match in re.finditer(STRING_PATTERN, _without_comments(raw)):
         body = match.group()[1:-1]
         if "\\" in body:
-            data = _ESCAPE.sub(_unescape, body.encode("utf-8", "surrogateescape"))
+            data = re.sub(_ESCAPE, _unescape, body.encode("utf-8", "surrogateescape"))
             body = data.decode("utf-8", "surrogateescape")
         parts.append(body)
     return "".join(parts)

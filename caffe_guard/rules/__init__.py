@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
+from importlib.machinery import SourceFileLoader
 
 from caffe_guard.rules.rule import Example, Rule
 
 __all__ = ["Example", "Rule", "all_rules", "find_rule", "load_plugin"]
+
+ModuleType = type(sys)
 
 _loaded: list[Rule] = []
 _plugins: list[Rule] = []
@@ -19,26 +23,50 @@ _plugins: list[Rule] = []
 def all_rules() -> list[Rule]:
     """Every rule, sorted by code; loaded once a process."""
     if not _loaded:
-        for module in sorted(_module_names()):
-            _loaded.append(Rule(importlib.import_module(module)))
+        _loaded.extend(Rule(_load(name, path)) for name, path in _modules())
         _loaded.sort(key=lambda rule: rule.code)
     if _plugins:
         return sorted(_loaded + _plugins, key=lambda rule: rule.code)
     return _loaded
 
 
-def _module_names() -> list[str]:
-    """The dotted names of the rule modules: those in the folders of this package."""
+def _modules() -> list[tuple[str, str]]:
+    """Dotted name and path of every rule module: those in the folders of this package."""
     here = os.path.dirname(__file__)
-    names = []
+    found = []
     for family in os.listdir(here):
         folder = os.path.join(here, family)
         if family.startswith(("_", ".")) or not os.path.isdir(folder):
             continue
         for entry in os.listdir(folder):
             if entry.endswith(".py") and not entry.startswith("_"):
-                names.append(f"caffe_guard.rules.{family}.{entry[:-3]}")
-    return names
+                found.append((f"caffe_guard.rules.{family}.{entry[:-3]}", os.path.join(folder, entry)))
+    return sorted(found)
+
+
+def _load(name: str, path: str) -> ModuleType:
+    """Import a rule module whose place is known.
+
+    Asking the import system to find each of a hundred modules takes longer than loading them: this is a third of the
+    whole run on a small net. The module is the same that ``import`` would give, and is found there afterwards.
+    """
+    module = sys.modules.get(name)
+    if module is not None:
+        return module
+    loader = SourceFileLoader(name, path)
+    code = loader.get_code(name)
+    assert code is not None
+    module = ModuleType(name)
+    module.__file__ = path
+    module.__loader__ = loader
+    module.__package__ = name.rpartition(".")[0]
+    sys.modules[name] = module
+    try:
+        exec(code, module.__dict__)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
 
 def find_rule(word: str) -> Rule | None:

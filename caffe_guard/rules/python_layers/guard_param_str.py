@@ -97,7 +97,7 @@ layer {
 )
 
 ACTIONS = ("raise", "warn", "record")
-_OPTION = re.compile(r"\b(every|action|max_abs|history)\s*=\s*([^\s,;]*)")
+_OPTION = r"\b(every|action|max_abs|history)\s*=\s*([^\s,;]*)"
 
 
 def check(ctx: NetContext) -> Iterator[Finding]:
@@ -133,7 +133,7 @@ def check(ctx: NetContext) -> Iterator[Finding]:
 def _fault(text: str) -> str | None:
     """What is wrong with a param_str; None when nothing is."""
     if text[0] not in "{[":
-        options: dict[str, object] = {match.group(1): match.group(2) for match in _OPTION.finditer(text)}
+        options: dict[str, object] = {match.group(1): match.group(2) for match in re.finditer(_OPTION, text)}
     else:
         import json
 
