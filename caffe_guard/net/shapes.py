@@ -90,6 +90,7 @@ def infer(net: Net, state: NetState, base_dir: str | None = None, data: bool = T
         built.bottom_shapes.append(bottoms)
         tops: list[Shape] = [None] * len(layer.tops)
         blobs: list[Shape] = []
+        at: Setup | None = None
         try:
             _check_tops(layer, graph, index, written)
             if entry is None:
@@ -101,13 +102,15 @@ def infer(net: Net, state: NetState, base_dir: str | None = None, data: bool = T
                 if known:
                     entry.setup(at)
                     _check_sizes(at)
-                    tops = (at.tops + tops)[: len(tops)] if len(at.tops) < len(tops) else at.tops[: len(tops)]
+                    tops = _as_many(at.tops, tops)
                     blobs = at.blobs
                     _check_loss_weights(at)
                     if layer.type != "Python":
                         _check_params(at, owners)
         except Abort as abort:
             built.problems.append(abort.problem)
+            if at is not None:
+                tops = _as_many(at.tops, tops)
         for version, shape in zip(graph.writes[index], tops):
             shapes[id(version)] = shape
             written[version.name] = version
@@ -115,6 +118,11 @@ def infer(net: Net, state: NetState, base_dir: str | None = None, data: bool = T
         built.blobs.append(blobs)
     built.need_backward = decide_backward(net, graph, built.types, built.blobs)
     return built
+
+
+def _as_many(tops: list[Shape], unknown: list[Shape]) -> list[Shape]:
+    """As many shapes as the layer has tops; a loss may have made one more, an aborted layer fewer."""
+    return (tops + unknown)[: len(unknown)]
 
 
 def _parents(base_dir: str) -> tuple[str, ...]:
@@ -232,6 +240,9 @@ def _check_sizes(at: Setup) -> None:
             if len(shape) > _MOST_AXES:
                 why = f"of more than {_MOST_AXES} axes"
             at.abort("blob-too-large", f"{what} would be a blob {why}, {words(shape)}: Caffe aborts")
+        if items == 0 and index >= len(at.tops):
+            # Filling an empty blob dies on it (Check failed: data_). An empty top may still grow before the first forward.
+            at.abort("empty-blob", f"{what} would have no items, {words(shape)}: Caffe aborts")
 
 
 def _check_loss_weights(at: Setup) -> None:

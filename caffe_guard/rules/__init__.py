@@ -9,12 +9,11 @@ import importlib
 import os
 import sys
 from importlib.machinery import SourceFileLoader
+from types import ModuleType
 
 from caffe_guard.rules.rule import Example, Rule
 
 __all__ = ["Example", "Rule", "all_rules", "find_rule", "load_plugin"]
-
-ModuleType = type(sys)
 
 _loaded: list[Rule] = []
 _plugins: list[Rule] = []

@@ -215,16 +215,27 @@ def _bind_scalar(
         value = _convert(field, node.kind, raw)
     except _Refused as refused:
         problems.append(_refusal(node, field, message, path, raw, refused.message, refused.kind))
-        if field.name != "type" or message.type.name not in _LAYER_TYPES:
+        # Where it is plain what was meant, the rest of the file is judged with that.
+        meant = _meant(field, message, raw)
+        if meant is None:
             return
-        # The word is kept: a layer whose type is wrong is still no layer without a type.
-        value = raw.strip("\"'")
+        value = meant
     bound = Value(value, node.name_start, node.name_end, node.start, node.end)
     existing = message.fields.get(field.name)
     if existing is None:
         message.fields[field.name] = [bound]
     else:
         _add(message.fields, field, bound, message, path, problems)
+
+
+def _meant(field: Field, message: Message, raw: str) -> str | None:
+    """What a refused value certainly means: an enum's name in quotes or in small letters, the word of a layer's type."""
+    word = raw.strip("\"'")
+    if field.kind == "enum" and word.upper() in field.enum_values():
+        return word.upper()
+    if field.name == "type" and message.type.name in _LAYER_TYPES:
+        return word
+    return None
 
 
 def _add(

@@ -129,6 +129,8 @@ def _setup(at: Setup, transposed: bool, depthwise: bool = False) -> None:
     if depthwise and not at.param.has("num_output") and channels is not None:
         outputs = channels
     if outputs < 1:
+        # The size of the map is known all the same.
+        at.set_tops((*shape[:axis], None, *(_deconvolved if transposed else _convolved)(at, shape, first, settings)))
         at.abort(
             "bad-parameter",
             "num_output is missing or 0: Caffe aborts" if not at.param.has("num_output") else "num_output is 0: Caffe aborts",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caffe_guard.net.layers.entry import UNBOUNDED, LayerType, Setup
+from caffe_guard.net.layers.entry import UNBOUNDED, LayerType, Setup, words
 from caffe_guard.net.records import first_picture_size, mean_shape
 
 TYPE_CHECKING = False
@@ -113,8 +113,10 @@ def _image_data(at: Setup) -> None:
 
 
 def _window_data(at: Setup) -> None:
-    """window_data_layer.cpp: windows warped to crop_size."""
-    crop: int = _transform(at).get("crop_size") or at.param.get("crop_size")
+    """window_data_layer.cpp: windows warped to crop_size (the one of transform_param; an old net's is moved there)."""
+    crop: int = _transform(at).get("crop_size")
+    if crop < 1:
+        at.abort("bad-parameter", "WindowData needs transform_param.crop_size: Caffe aborts", value=at.param.at("crop_size"))
     batch: Extent = at.param.get("batch_size") or None
     _labelled(at, (batch, None, crop or None, crop or None), batch)
 
@@ -174,10 +176,13 @@ def _dummy_data(at: Setup) -> None:
             if len(given) not in (1, tops):
                 at.abort("bad-parameter", f"{len(given)} {name} for {tops} tops: Caffe aborts", name)
         at.tops = [tuple(given[min(index, len(given) - 1)] for given in legacy) for index in range(tops)]
-        return
-    if len(shapes) not in (1, tops):
-        at.abort("bad-parameter", f"{len(shapes)} shape for {tops} tops; give one, or one a top: Caffe aborts", "shape")
-    at.tops = _per_top(at, shapes)
+    else:
+        if len(shapes) not in (1, tops):
+            at.abort("bad-parameter", f"{len(shapes)} shape for {tops} tops; give one, or one a top: Caffe aborts", "shape")
+        at.tops = _per_top(at, shapes)
+    for top, shape in zip(at.layer.tops, at.tops):
+        if shape is not None and 0 in shape:
+            at.abort("empty-blob", f'"{top.value}" has no items to fill, {words(shape)}: Caffe aborts', value=top)
 
 
 def _source(name: str, setup: object, param: str, tops: tuple[int, int]) -> LayerType:

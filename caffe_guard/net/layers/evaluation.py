@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caffe_guard.net.layers.entry import FINE, LayerType, Setup, count, differ, same_as_bottom, words
+from caffe_guard.net.layers.entry import ABORTS, FINE, LayerType, Setup, count, differ, same_as_bottom, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,12 +60,13 @@ def _argmax(at: Setup) -> None:
             at.abort("class-count", f"top_k {top_k} is more than the {extent} items of axis {axis}: Caffe aborts", "top_k")
         at.set_tops((*shape[:axis], top_k, *shape[axis + 1 :]))
         return
+    if not shape:
+        at.abort("axes", f"{at.bottom_name(0)} is a scalar; ArgMax without axis goes along axis 1: Caffe aborts")
     items = count(shape[1:])
     if items is not None and top_k > items:
         at.abort("class-count", f"top_k {top_k} is more than the {items} items a record: Caffe aborts", "top_k")
     axes = max(3, len(shape))
-    batch = shape[0] if shape else 1
-    at.set_tops((batch, 2 if at.param.get("out_max_val") else 1, top_k, *([1] * (axes - 3))))
+    at.set_tops((shape[0], 2 if at.param.get("out_max_val") else 1, top_k, *([1] * (axes - 3))))
 
 
 def _hdf5_output(at: Setup) -> None:
@@ -74,7 +75,16 @@ def _hdf5_output(at: Setup) -> None:
 
 TYPES = (
     LayerType("Softmax", _softmax, param="softmax_param", in_place=FINE),
-    LayerType("Accuracy", _accuracy, bottoms=(2, 2), tops=(1, 2), param="accuracy_param", no_gradient=(0, 1), hides_nan=True),
+    LayerType(
+        "Accuracy",
+        _accuracy,
+        bottoms=(2, 2),
+        tops=(1, 2),
+        param="accuracy_param",
+        in_place=ABORTS,
+        no_gradient=(0, 1),
+        hides_nan=True,
+    ),
     LayerType("ArgMax", _argmax, param="argmax_param", no_gradient=(0,), hides_nan=True),
     LayerType("HDF5Output", _hdf5_output, bottoms=(2, 2), tops=(0, 0), param="hdf5_output_param"),
 )

@@ -10,6 +10,8 @@ def _inner_product(at: Setup) -> None:
     bias = at.param.get("bias_term")
     shape = at.bottoms[0]
     if outputs < 1:
+        if shape is not None:
+            at.set_tops((*shape[: at.axis("axis", len(shape))], None))
         # No check of its own: the weight blob is empty, and its filler dies on it (Check failed: data_).
         at.abort("bad-parameter", "num_output is missing or 0: the weights are empty, and Caffe aborts", "num_output")
     if shape is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caffe_guard.net.layers.entry import LayerType, Setup, count, differ, words
+from caffe_guard.net.layers.entry import ABORTS, LayerType, Setup, count, differ, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,11 +12,16 @@ if TYPE_CHECKING:
 def _same_batch(at: Setup) -> None:
     """LossLayer::Reshape: predictions and labels have one batch size."""
     one, other = at.bottoms[0], at.bottoms[1]
+    for index, shape in enumerate((one, other)):
+        if shape is not None and not shape:
+            at.abort(
+                "axes",
+                f"{at.bottom_name(index)} is a scalar; a loss compares along the batch, axis 0: Caffe aborts",
+                value=at.layer.bottoms[index],
+            )
     if one is None or other is None:
         return
-    first = one[0] if one else None
-    second = other[0] if other else None
-    if differ(first, second):
+    if differ(one[0], other[0]):
         at.abort(
             "label-count",
             f"{at.bottom_name(0)}, {words(one)}, and {at.bottom_name(1)}, {words(other)}, have different batch sizes:"
@@ -180,7 +185,8 @@ def _smooth_l1(at: Setup) -> None:
 
 
 def _loss(name: str, setup: object, bottoms: tuple[int, int] = (2, 2), tops: tuple[int, int] = (1, 1), **more: object) -> LayerType:
-    return LayerType(name, setup, bottoms, tops, auto_top=True, loss_weight=1.0, **more)  # type: ignore[arg-type]
+    # A loss in place makes its own input a scalar: it dies at set-up or at the first forward.
+    return LayerType(name, setup, bottoms, tops, auto_top=True, loss_weight=1.0, in_place=ABORTS, **more)  # type: ignore[arg-type]
 
 
 TYPES = (

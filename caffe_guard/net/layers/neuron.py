@@ -33,14 +33,12 @@ def _dropout(at: Setup) -> None:
 
 
 def _prelu(at: Setup) -> None:
-    """prelu_layer.cpp: one slope a channel, or one for all."""
+    """prelu_layer.cpp: one slope a channel, or one for all. The channels are read by the old four-axis accessor."""
     shape = at.bottoms[0]
-    if shape is not None:
-        if len(shape) < 2:
-            at.abort("axes", f"{at.bottom_name(0)} has {len(shape)} axes; PReLU needs 2 or more: Caffe aborts")
-        at.blobs = [() if at.param.get("channel_shared") else (shape[1],)]
-    else:
-        at.blobs = [() if at.param.get("channel_shared") else None]
+    shared = at.param.get("channel_shared")
+    if shape is not None and not 2 <= len(shape) <= 4:
+        at.abort("axes", f"{at.bottom_name(0)} has {len(shape)} axes; PReLU takes 2 to 4: Caffe aborts")
+    at.blobs = [() if shared else None if shape is None else (shape[1],)]
     same_as_bottom(at)
 
 

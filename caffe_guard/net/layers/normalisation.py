@@ -24,9 +24,11 @@ def _batch_norm(at: Setup) -> None:
                 given or value,
                 help="give three `param { lr_mult: 0 }`, or none",
             )
-    if shape is not None and len(shape) == 1:
-        at.abort("axes", f"{at.bottom_name(0)} has 1 axis; BatchNorm reads the channel axis 1: Caffe aborts")
-    channels = None if shape is None else (shape[1] if len(shape) > 1 else 1)
+    if shape is not None and len(shape) < 2:
+        # LayerSetUp takes a single axis for one channel, but Reshape reads axis 1 all the same.
+        axes = "1 axis" if shape else "no axes"
+        at.abort("axes", f"{at.bottom_name(0)} has {axes}; BatchNorm reads the channel axis 1: Caffe aborts")
+    channels = None if shape is None else shape[1]
     at.blobs = [(channels,), (channels,), (1,)]
     same_as_bottom(at)
 

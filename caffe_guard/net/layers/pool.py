@@ -147,7 +147,8 @@ def pooled_axes(at: Setup) -> list[PooledAxis | None]:
                 f"the last window of {at.bottom_name(0)}, {words(shape)}, starts past the padded input: Caffe aborts",
                 "stride",
             )
-        if size < 0:
+        if size < 1 and extent > 0:
+            # Set-up refuses a negative extent; one of 0 kills the first forward (Check failed: data_).
             at.abort(
                 "kernel-larger-than-input",
                 f"kernel {kernel} is larger than {at.bottom_name(0)}, {words(shape)}: the pooled extent would be {size},"
@@ -191,6 +192,8 @@ def _spp(at: Setup) -> None:
     if levels == 1:
         at.set_tops((batch, channels, 1, 1))
         return
+    if at.layer.tops and at.layer.tops[0].value == at.layer.bottoms[0].value:
+        at.abort("in-place", "SPP of several levels cannot work in place: Caffe aborts", value=at.layer.tops[0])
     total = 0
     for level in range(min(levels, 31)):
         bins = 2**level

@@ -310,6 +310,13 @@ def _filter(at: Setup) -> None:
             " Caffe aborts",
             value=at.layer.bottoms[-1],
         )
+    for index, shape in enumerate(at.bottoms):
+        if shape is not None and not shape:
+            at.abort(
+                "axes",
+                f"{at.bottom_name(index)} is a scalar; Filter selects along the batch, axis 0: Caffe aborts",
+                value=at.layer.bottoms[index],
+            )
     for index, shape in enumerate(at.bottoms[:-1]):
         if shape and selector and differ(shape[0], selector[0]):
             at.abort(

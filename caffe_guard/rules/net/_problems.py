@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from caffe_guard.net.problem import Problem
     from caffe_guard.rules.context import NetContext
 
-_UNREAD = (binding.WRONG_TYPE, binding.OUT_OF_RANGE, binding.UNKNOWN_ENUM_VALUE)
+_UNREAD = (binding.UNKNOWN_FIELD, binding.WRONG_TYPE, binding.OUT_OF_RANGE, binding.UNKNOWN_ENUM_VALUE)
 
 
 def findings(ctx: NetContext, kinds: tuple[str, ...], in_forks: Severity | None = None) -> Iterator[Finding]:
@@ -48,7 +48,7 @@ def findings(ctx: NetContext, kinds: tuple[str, ...], in_forks: Severity | None 
 
 
 def _layers_with_unread_values(ctx: NetContext) -> set[str]:
-    """The layers in which the schema refused a value: what is missing there is told already, by another rule."""
+    """The layers in which the schema refused something: what is missing there is told already, by another rule."""
     bound = ctx.file.bound
     if bound is None or not bound.problems:
         return set()
