@@ -31,9 +31,14 @@ NOT_PROTOTXT = "not a prototxt"
 MOST_BYTES = 256 * 1024 * 1024
 _SNIFFED = 8192
 # Top-level fields that only one kind of file has (caffe.proto, SolverParameter and NetParameter).
-_SOLVER_FIELDS = frozenset(
-    ["net", "net_param", "train_net", "test_net", "train_net_param", "test_net_param", "train_state", "test_state", "test_iter", "test_interval", "base_lr", "display", "average_loss", "max_iter", "iter_size", "lr_policy", "gamma", "power", "momentum", "weight_decay", "regularization_type", "stepsize", "stepvalue", "clip_gradients", "snapshot", "snapshot_prefix", "snapshot_diff", "snapshot_format", "solver_mode", "device_id", "random_seed", "type", "delta", "momentum2", "rms_decay", "snapshot_after_train", "solver_type", "test_initialization", "test_compute_loss"]
-)
+_SOLVER_WORDS = """
+net net_param train_net test_net train_net_param test_net_param train_state test_state test_iter test_interval
+base_lr display average_loss max_iter iter_size lr_policy gamma power momentum weight_decay
+regularization_type stepsize stepvalue clip_gradients snapshot snapshot_prefix snapshot_diff snapshot_format
+solver_mode device_id random_seed type delta momentum2 rms_decay snapshot_after_train solver_type
+test_initialization test_compute_loss
+"""
+_SOLVER_FIELDS = frozenset(_SOLVER_WORDS.split())
 _NET_FIELDS = frozenset(["layer", "layers", "input", "input_dim", "input_shape", "force_backward", "state"])
 _LABEL_MAP_FIELDS = frozenset(("item",))
 

@@ -12,7 +12,9 @@ from caffe_guard.config import Settings
 from caffe_guard.diagnostic import Severity
 from caffe_guard.engine import lint
 
-SHARED = os.path.abspath(os.environ.get("CAFFE_GUARD_SHARED", os.path.join(os.path.dirname(__file__), "..", "..", "shared")))
+SHARED = os.path.abspath(
+    os.environ.get("CAFFE_GUARD_SHARED", os.path.join(os.path.dirname(__file__), "..", "..", "shared"))
+)
 FOLDERS = sorted(glob.glob(os.path.join(SHARED, "cases", "*", "")))
 
 
@@ -23,7 +25,9 @@ def _cases() -> list:
             expect = json.load(stream)
         if expect["command"] == "lint":
             found.append(pytest.param(folder, expect, id=os.path.basename(os.path.normpath(folder))))
-    return found or [pytest.param(None, None, marks=pytest.mark.skip(reason="the shared cases are not here (CAFFE_GUARD_SHARED)"))]
+    return found or [
+        pytest.param(None, None, marks=pytest.mark.skip(reason="the shared cases are not here (CAFFE_GUARD_SHARED)"))
+    ]
 
 
 def _matches(diagnostic, expect, severity) -> bool:

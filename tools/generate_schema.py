@@ -166,10 +166,7 @@ def bvlc_table() -> str:
         messages, enums, deprecated = read_proto(stream.read())
     with open(os.path.join(PROTO, "layer_types.json"), encoding="utf-8") as stream:
         layer_types = json.load(stream)
-    rows = {
-        name: tuple(row(field, name, messages, enums) for field in fields)
-        for name, fields in messages.items()
-    }
+    rows = {name: tuple(row(field, name, messages, enums) for field in fields) for name, fields in messages.items()}
     return (
         HEADER.format(what="BVLC's schema.")
         + "# message -> its fields: (name, number, label, kind, type name, default, packed)\n"

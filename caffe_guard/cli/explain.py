@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from caffe_guard.rules.rule import Example, Rule
 
-DESCRIPTION = "Explains a rule, named by its code (CG301) or its name: what happens, why, how to fix it, when it is fine."
+DESCRIPTION = (
+    "Explains a rule, named by its code (CG301) or its name: what happens, why, how to fix it, when it is fine."
+)
 _CAFFE = {
     "aborts": "Real Caffe aborts on it.",
     "nan": "In real Caffe it gives NaN.",
@@ -110,7 +112,9 @@ def _lint_example(rule: Rule, example: Example) -> str:
     for diagnostic in result.diagnostics:
         line, column = diagnostic.source.line_column(diagnostic.finding.start)
         name = os.path.basename(diagnostic.source.path)
-        lines.append(f"{name}:{line}:{column}: {diagnostic.severity.label} {diagnostic.code} {diagnostic.finding.message}")
+        lines.append(
+            f"{name}:{line}:{column}: {diagnostic.severity.label} {diagnostic.code} {diagnostic.finding.message}"
+        )
         if diagnostic.finding.help:
             lines.append(f"  help: {diagnostic.finding.help}")
     return "\n".join(lines)

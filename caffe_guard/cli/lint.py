@@ -137,7 +137,9 @@ def _fix(
 
     originals = dict(result.sources)
     try:
-        fixed = fixing.fix(result, lambda texts: lint(paths, settings, {**overlay, **texts}, args.jobs), args.unsafe_fixes)
+        fixed = fixing.fix(
+            result, lambda texts: lint(paths, settings, {**overlay, **texts}, args.jobs), args.unsafe_fixes
+        )
     except fixing.FixError as error:
         return fail(str(error))
     if args.diff:

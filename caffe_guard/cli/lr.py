@@ -150,17 +150,13 @@ def _is_bad(solver: Solver, iteration: int) -> bool:
 # --- text -----------------------------------------------------------------------------------------
 
 
-def _as_text(
-    args: argparse.Namespace, source: Source, solver: Solver, iterations: int, bad: Bad | None
-) -> list[str]:
+def _as_text(args: argparse.Namespace, source: Source, solver: Solver, iterations: int, bad: Bad | None) -> list[str]:
     lines = [f"{source.path}: {_heading(solver)}"]
     if args.at:
         lines += _table([TurningPoint(at, None if abort(solver) else rate(solver, at), "") for at in args.at])
         return lines
     if args.max_iter is None and solver.max_iter <= 0:
-        lines.append(
-            f"no max_iter: `caffe train` runs no iteration; shown is a script's run of {iterations} steps"
-        )
+        lines.append(f"no max_iter: `caffe train` runs no iteration; shown is a script's run of {iterations} steps")
     points = turning_points(solver, iterations)
     lines += _table(points)
     if all(point.rate is None for point in points) and abort(solver) is None:
@@ -223,9 +219,7 @@ def _as_json(
     }
     if args.at:
         refused = abort(solver) is not None
-        answer["at"] = [
-            {"iteration": at, "rate": None if refused else _number(rate(solver, at))} for at in args.at
-        ]
+        answer["at"] = [{"iteration": at, "rate": None if refused else _number(rate(solver, at))} for at in args.at]
     if bad is not None:
         answer["first_bad"] = {"iteration": bad.iteration, "rate": _number(bad.rate), "reason": bad.reason}
         line, column = source.line_column(solver.anchor[0])

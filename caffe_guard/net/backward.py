@@ -9,9 +9,7 @@ if TYPE_CHECKING:
     from caffe_guard.net.model import Net
 
 
-def decide_backward(
-    net: Net, graph: Graph, types: list[LayerType | None], blobs: list[list[Shape]]
-) -> list[bool]:
+def decide_backward(net: Net, graph: Graph, types: list[LayerType | None], blobs: list[list[Shape]]) -> list[bool]:
     """For each layer of the phase, whether its backward runs.
 
     A layer of a type that caffe-guard does not know is taken to have learnable blobs when it has ``param`` entries.

@@ -138,7 +138,8 @@ def _unknown_bottom(layer: Layer, bottom: Value, layers: list[Layer], index: int
             where = "itself" if later is layer else f'"{later.name}", which comes after it'
             return Problem(
                 "unknown-bottom",
-                f'"{layer.name}" reads "{name}", which is made only by {where}; Caffe goes through the file once, in order,'
+                f'"{layer.name}" reads "{name}", which is made only by {where}; Caffe goes through the'
+                " file once, in order,"
                 " and aborts",
                 bottom.start,
                 bottom.end,

@@ -22,9 +22,10 @@ class NetState:
         self.stages = stages
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, NetState)
-            and (self.phase, self.level, self.stages) == (other.phase, other.level, other.stages)
+        return isinstance(other, NetState) and (self.phase, self.level, self.stages) == (
+            other.phase,
+            other.level,
+            other.stages,
         )
 
     def __hash__(self) -> int:

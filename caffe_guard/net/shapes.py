@@ -69,7 +69,7 @@ class PhaseNet:
 
 
 def infer(net: Net, state: NetState, base_dir: str | None = None, data: bool = True) -> PhaseNet:
-    """Build a net for a state. ``base_dir`` is tried, with its parents, for files the net names; ``data`` allows that."""
+    """Build a net for a state. ``base_dir`` and its parents are tried for files a net names, if ``data`` says so."""
     layers, problems = filter_layers(net, state)
     graph = build_graph(layers)
     built = PhaseNet(net, state, layers, graph)
@@ -220,7 +220,12 @@ def _check_counts(at: Setup) -> None:
             f"{entry.name} takes as many tops as bottoms, not {tops} for {len(layer.bottoms)}: Caffe aborts",
         )
     if entry.in_place is ABORTS and layer.bottoms and any(top.value == layer.bottoms[0].value for top in layer.tops):
-        at.abort("in-place", f"{entry.name} cannot work in place: Caffe aborts", value=layer.tops[0], help="name the top otherwise")
+        at.abort(
+            "in-place",
+            f"{entry.name} cannot work in place: Caffe aborts",
+            value=layer.tops[0],
+            help="name the top otherwise",
+        )
 
 
 def _check_sizes(at: Setup) -> None:
@@ -241,7 +246,7 @@ def _check_sizes(at: Setup) -> None:
                 why = f"of more than {_MOST_AXES} axes"
             at.abort("blob-too-large", f"{what} would be a blob {why}, {words(shape)}: Caffe aborts")
         if items == 0 and index >= len(at.tops):
-            # Filling an empty blob dies on it (Check failed: data_). An empty top may still grow before the first forward.
+            # Filling an empty blob dies on it (Check failed: data_). An empty top may still grow before a forward.
             at.abort("empty-blob", f"{what} would have no items, {words(shape)}: Caffe aborts")
 
 
@@ -253,7 +258,8 @@ def _check_loss_weights(at: Setup) -> None:
         if len(given) != tops:
             at.abort(
                 "loss-weight-count",
-                f"{len(given)} loss_weight for {tops} {'top' if tops == 1 else 'tops'}; give none, or one a top: Caffe aborts",
+                f"{len(given)} loss_weight for {tops} {'top' if tops == 1 else 'tops'}; give none, or"
+                " one a top: Caffe aborts",
                 value=given[0],
             )
 
@@ -266,8 +272,9 @@ def _check_params(at: Setup, owners: dict[str, tuple[Layer, int, Shape]]) -> Non
     # The blobs of a fork's layer are only roughly known; BVLC's are.
     if len(given) > len(at.blobs) and at.layer.type not in ("BN", "Normalize"):
         at.abort(
-            "param-count",
-            f"{len(given)} param for {len(at.blobs)} learnable {'blob' if len(at.blobs) == 1 else 'blobs'}: Caffe aborts",
+            "param-countparam-count",
+            f"{len(given)} param for {len(at.blobs)} learnable"
+            f" {'blob' if len(at.blobs) == 1 else 'blobs'}: Caffe aborts",
             value=given[len(at.blobs)],
         )
     for index, value in enumerate(given[: len(at.blobs)]):

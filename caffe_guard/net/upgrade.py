@@ -152,7 +152,8 @@ def build_net(message: Message) -> Net:
         problems.append(
             Problem(
                 "mixed-formats",
-                '"layer" and "layers" stand in one net; Caffe upgrades the old ones only where there are no new ones, and aborts',
+                '"layer" and "layers" stand in one net; Caffe upgrades the old ones only where there are'
+                " no new ones, and aborts",
                 new[0].name_start,
                 new[0].name_end,
                 help="bring the whole file to the new format",
@@ -195,7 +196,9 @@ def _add_input_layer(message: Message, layers: list[Layer], problems: list[Probl
     dims = message.values("input_dim")
     if not inputs or not (shapes or dims):
         return
-    have, need, word = (len(shapes), len(inputs), "input_shape") if shapes else (len(dims), 4 * len(inputs), "input_dim")
+    have, need, word = (
+        (len(shapes), len(inputs), "input_shape") if shapes else (len(dims), 4 * len(inputs), "input_dim")
+    )
     if have < need:
         problems.append(
             Problem(

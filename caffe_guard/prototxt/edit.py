@@ -59,7 +59,11 @@ def insert_into(text: str, start: int, end: int, new: str) -> Edit:
         return Edit(close, close, f"{before}{new} ")
     content_end = start + 1 + len(body.rstrip(" \t"))
     first = start + 1 + body.index("\n") + 1
-    while first < close and text[first : first + 1] in "\r\n \t" and not text[first:close].lstrip(" \t\r\n").startswith("#"):
+    while (
+        first < close
+        and text[first : first + 1] in "\r\n \t"
+        and not text[first:close].lstrip(" \t\r\n").startswith("#")
+    ):
         first += 1
     indent = indent_at(text, first) if text[first:close].strip() else indent_at(text, start) + "  "
     ending = line_ending(text)
@@ -69,7 +73,7 @@ def insert_into(text: str, start: int, end: int, new: str) -> Edit:
 
 
 def remove(text: str, name_start: int, end: int) -> Edit:
-    """The statement from ``name_start`` to ``end``, with its separator, and with its line when nothing else is on it."""
+    """The statement from ``name_start`` to ``end`` and its separator, and its line when nothing else is on it."""
     separator = _SEPARATOR.match(text, end)
     end = separator.end() if separator else end
     line_start = text.rfind("\n", 0, name_start) + 1

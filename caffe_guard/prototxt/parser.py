@@ -338,7 +338,10 @@ class _Parser:
                 return self._extension(token)
             if character in "{<":
                 self._problem(
-                    tree.BAD_SYNTAX, token.start, token.end, f"'{character}' stands without the name of a field before it"
+                    tree.BAD_SYNTAX,
+                    token.start,
+                    token.end,
+                    f"'{character}' stands without the name of a field before it",
                 )
                 field = Field("", token.start, token.start, tree.MESSAGE, token.start, token.end, [])
                 self._siblings.append(field)
@@ -368,7 +371,11 @@ class _Parser:
             self._siblings.append(field)
             self._push(field)
             return token.end
-        if token.kind is lexer.PUNCTUATION and character == "[" and (colon or wrong_colon or self._list_of_messages(token)):
+        if (
+            token.kind is lexer.PUNCTUATION
+            and character == "["
+            and (colon or wrong_colon or self._list_of_messages(token))
+        ):
             field = Field(name, name_start, name_end, tree.LIST, token.start, token.end, [])
             self._siblings.append(field)
             self._push(field)
@@ -380,7 +387,7 @@ class _Parser:
                 tree.BAD_SYNTAX,
                 name_start,
                 name_end,
-                f"a colon is missing between \"{name}\" and its value",
+                f'a colon is missing between "{name}" and its value',
                 help=f"write {name}:",
                 replacement=f"{name}:",
             )
@@ -415,7 +422,11 @@ class _Parser:
 
     def _missing_value(self, name: str, name_start: int, name_end: int) -> int:
         self._problem(
-            tree.BAD_SYNTAX, name_start, name_end, f"\"{self._shorten(name)}\" has no value", help="write its value, or remove it"
+            tree.BAD_SYNTAX,
+            name_start,
+            name_end,
+            f'"{self._shorten(name)}" has no value',
+            help="write its value, or remove it",
         )
         self._siblings.append(Field(name, name_start, name_end, tree.MISSING, name_end, name_end, None))
         self._separator_allowed = True
@@ -494,7 +505,9 @@ class _Parser:
             if token.kind is lexer.NAME and self.text[after.start : after.start + 1] in (":", "{", "<"):
                 return self._end_list_early(field, token)
             if token.kind in (lexer.STRING, lexer.NUMBER, lexer.NAME):
-                self._problem(tree.BAD_SYNTAX, token.start, token.end, f'a comma is missing in the list of "{field.name}"')
+                self._problem(
+                    tree.BAD_SYNTAX, token.start, token.end, f'a comma is missing in the list of "{field.name}"'
+                )
         if token.kind is lexer.PUNCTUATION and character in "{<":
             item = Field(field.name, field.name_start, field.name_end, tree.MESSAGE, token.start, token.end, [])
             items.append(item)
@@ -523,7 +536,7 @@ class _Parser:
         return token.start
 
     def _extension(self, token: lexer.Token) -> int:
-        """An extension's name in brackets, ``[package.field]``, which no Caffe knows; read so that its value is not junk."""
+        """An extension's name in brackets, ``[package.field]``, which no Caffe knows; read lest its value be junk."""
         position = token.end
         while True:
             part = lexer.significant_token_at(self.text, position)

@@ -7,7 +7,9 @@ import re
 from caffe_guard.prototxt.lexer import STRING_PATTERN
 
 # Patterns are compiled by `re` on first use: most files have no escapes.
-_ESCAPE = rb"""(?s)\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([abfnrtv\\?'"])|(.?))"""
+_ESCAPE = (
+    rb"""(?s)\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([abfnrtv\\?'"])|(.?))"""
+)
 _SIMPLE = {
     b"a": b"\a",
     b"b": b"\b",

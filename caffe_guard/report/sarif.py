@@ -97,9 +97,7 @@ def _result(diagnostic: Diagnostic, index: dict[str, int]) -> dict[str, Any]:
 
 
 def _location(source: Source, start: int, end: int) -> dict[str, Any]:
-    return {
-        "physicalLocation": {"artifactLocation": {"uri": _uri(source.path)}, "region": _region(source, start, end)}
-    }
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(source.path)}, "region": _region(source, start, end)}}
 
 
 def _region(source: Source, start: int, end: int) -> dict[str, int]:

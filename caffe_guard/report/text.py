@@ -95,7 +95,9 @@ def _lines(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
     for related in finding.related:
         place = related.source or source
         where = place.line_column(related.start)
-        lines.append(f"    {paint('dim', 'see:')} {_clean(place.path)}:{where[0]}:{where[1]}: {_clean(related.message)}")
+        lines.append(
+            f"    {paint('dim', 'see:')} {_clean(place.path)}:{where[0]}:{where[1]}: {_clean(related.message)}"
+        )
     return lines
 
 
@@ -122,7 +124,10 @@ def _excerpt(source: Source, start: int, end: int, paint: _Paint, label: str) ->
     marks = "^" + "~" * (sum(_columns(character) for character in text[column : column + width]) - 1)
     number = str(line)
     margin = " " * len(number)
-    return [f"    {paint('dim', number + ' |')} {text}", f"    {paint('dim', margin + ' |')} {pad}{paint(label, marks)}"]
+    return [
+        f"    {paint('dim', number + ' |')} {text}",
+        f"    {paint('dim', margin + ' |')} {pad}{paint(label, marks)}",
+    ]
 
 
 def _columns(character: str) -> int:
@@ -137,6 +142,4 @@ def _clean(text: str) -> str:
     """The text with what a terminal would act on shown as U+FFFD: a file must not be able to drive the terminal."""
     if text.isprintable():
         return text
-    return "".join(
-        character if character.isprintable() or character == "\t" else "\ufffd" for character in text
-    )
+    return "".join(character if character.isprintable() or character == "\t" else "\ufffd" for character in text)

@@ -28,7 +28,18 @@ class FileContext:
 
     scope = "file"
 
-    __slots__ = ("asked_dialect", "bound", "bvlc_bound", "dialect", "kind", "path", "schema", "source", "syntax", "tree")
+    __slots__ = (
+        "asked_dialect",
+        "bound",
+        "bvlc_bound",
+        "dialect",
+        "kind",
+        "path",
+        "schema",
+        "source",
+        "syntax",
+        "tree",
+    )
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 """Places the tree's fields under a message type of the schema, and reports what does not fit.
 
-What protobuf's C++ text parser accepts decides (text_format.cc): enums by name or number, booleans as true, false, True,
-False, t, f, 0 or 1, integers in decimal, hexadecimal or octal, one value for a singular field. Binding goes on after
-every problem; a value that cannot be used is left out of the message.
+What protobuf's C++ text parser accepts decides (text_format.cc): enums by name or number, booleans as true, false,
+True, False, t, f, 0 or 1, integers in decimal, hexadecimal or octal, one value for a singular field. Binding goes on
+after every problem; a value that cannot be used is left out of the message.
 """
 
 from __future__ import annotations
@@ -131,7 +131,13 @@ def bind(file: File, type_name: str, schema: Schema) -> Bound:
                 if name:
                     problems.append(
                         BindProblem(
-                            UNKNOWN_FIELD, node.name_start, node.name_end, message.type.name, name, _join(path, name), node=node
+                            UNKNOWN_FIELD,
+                            node.name_start,
+                            node.name_end,
+                            message.type.name,
+                            name,
+                            _join(path, name),
+                            node=node,
                         )
                     )
                 continue
@@ -139,14 +145,25 @@ def bind(file: File, type_name: str, schema: Schema) -> Bound:
             node_kind = node.kind
             if kind == "message" and node_kind is tree.MESSAGE:
                 child = Message(field.message_type(), {}, node.name_start, node.name_end, node.start, node.end)
-                _add(values, field, Value(child, node.name_start, node.name_end, node.start, node.end), message, path, problems)
-                stack.append((iter(node.children or ()), child, "" if name in ("layer", "layers") else _join(path, name)))
+                _add(
+                    values,
+                    field,
+                    Value(child, node.name_start, node.name_end, node.start, node.end),
+                    message,
+                    path,
+                    problems,
+                )
+                stack.append(
+                    (iter(node.children or ()), child, "" if name in ("layer", "layers") else _join(path, name))
+                )
                 break
             if node_kind is tree.MISSING:
                 continue
             if node_kind is tree.LIST:
                 if not field.repeated:
-                    problems.append(_refusal(node, field, message, path, text, "takes one value, not a list", WRONG_TYPE))
+                    problems.append(
+                        _refusal(node, field, message, path, text, "takes one value, not a list", WRONG_TYPE)
+                    )
                 elif kind == "message":
                     if _open_list_of_messages(node, field, message, path, text, stack, problems):
                         break
@@ -207,9 +224,7 @@ def _open_list_of_messages(
     return bool(opened)
 
 
-def _bind_scalar(
-    node: Node, field: Field, message: Message, path: str, text: str, problems: list[BindProblem]
-) -> None:
+def _bind_scalar(node: Node, field: Field, message: Message, path: str, text: str, problems: list[BindProblem]) -> None:
     raw = text[node.start : node.end]
     try:
         value = _convert(field, node.kind, raw)
@@ -229,7 +244,7 @@ def _bind_scalar(
 
 
 def _meant(field: Field, message: Message, raw: str) -> str | None:
-    """What a refused value certainly means: an enum's name in quotes or in small letters, the word of a layer's type."""
+    """What a refused value certainly means: an enum's name in quotes or small letters, the word of a layer's type."""
     word = raw.strip("\"'")
     if field.kind == "enum" and word.upper() in field.enum_values():
         return word.upper()
@@ -333,9 +348,7 @@ def _enum(field: Field, node_kind: str, raw: str) -> str:
     raise _Refused(UNKNOWN_ENUM_VALUE, "takes a name without quotes")
 
 
-def _refusal(
-    node: Node, field: Field, message: Message, path: str, raw: str, words: str, kind: str
-) -> BindProblem:
+def _refusal(node: Node, field: Field, message: Message, path: str, raw: str, words: str, kind: str) -> BindProblem:
     expected = field.type_name if field.kind in ("enum", "message") else field.kind
     return BindProblem(
         kind,
@@ -358,7 +371,12 @@ def _check_required(message: Message, path: str, problems: list[BindProblem]) ->
             if name not in message.fields:
                 problems.append(
                     BindProblem(
-                        MISSING_REQUIRED, message.name_start, message.name_end, message.type.name, name, _join(path, name)
+                        MISSING_REQUIRED,
+                        message.name_start,
+                        message.name_end,
+                        message.type.name,
+                        name,
+                        _join(path, name),
                     )
                 )
 

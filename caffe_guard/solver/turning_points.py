@@ -63,9 +63,7 @@ def turning_points(solver: Solver, max_iter: int) -> list[TurningPoint]:
         # A level that is passed on the way to NaN or 0 says less than the NaN or 0.
         keep = known.startswith(_DEFINITE)
         events[iteration] = f"{known}; {_FAULTS[reason]}" if keep else _FAULTS[reason]
-    return [
-        TurningPoint(iteration, rate(solver, iteration), event) for iteration, event in sorted(events.items())
-    ]
+    return [TurningPoint(iteration, rate(solver, iteration), event) for iteration, event in sorted(events.items())]
 
 
 #: How the events begin that the file itself asks for.

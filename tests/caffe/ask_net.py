@@ -32,8 +32,10 @@ def describe(net):
     for index, layer in enumerate(net.layers):
         bottoms, tops = list(net._bottom_ids(index)), list(net._top_ids(index))
         name = names[index]
-        if layer.type == "Split" and name.endswith("_split") and all(
-            blob_names[top].startswith(name + "_") for top in tops
+        if (
+            layer.type == "Split"
+            and name.endswith("_split")
+            and all(blob_names[top].startswith(name + "_") for top in tops)
         ):
             source = blob_names[bottoms[0]]
             origin.update({blob_names[top]: origin.get(source, source) for top in tops})
@@ -84,7 +86,7 @@ def count(array):
 
 
 def verdict(counts):
-    """"nan" (a NaN or an infinity), else "garbage" (-FLT_MAX), else "finite"."""
+    """ "nan" (a NaN or an infinity), else "garbage" (-FLT_MAX), else "finite"."""
     if any(each["nan"] or each["inf"] for each in counts):
         return "nan"
     return "garbage" if any(each["lowest"] for each in counts) else "finite"
@@ -147,7 +149,9 @@ def forward(request):
                     for position, blob in enumerate(net.layers[index].blobs)
                 ]
     result = dict(describe(net), result=watch.worst, first_bad=watch.first)
-    ours = dict.fromkeys(name for layer in result["layers"] for name in layer["tops"])  # not the tops of Caffe's own splits
+    ours = dict.fromkeys(
+        name for layer in result["layers"] for name in layer["tops"]
+    )  # not the tops of Caffe's own splits
     blobs = {name: count(net.blobs[name].data) for name in ours}
     diffs = {name: count(net.blobs[name].diff) for name in ours} if request.get("backward") else {}
     result.update(blobs=blobs, diffs=diffs, param_diffs={name: found for name, found in params.items() if found})

@@ -121,7 +121,7 @@ def _binary(request, path):
         with open(path, "rb") as stream:
             text = stream.read().decode("utf-8", "surrogateescape")
         _write(path, re.sub(r"\b(solver_mode\s*:\s*)(GPU|1)\b", r"\1CPU", text))
-    command = ["caffe", "train", "--solver=" + path] + list(request.get("arguments") or [])
+    command = ["caffe", "train", "--solver=" + path, *list(request.get("arguments") or [])]
     before = set(glob.glob("**/*.caffemodel*", recursive=True))
     limit = max(1.0, float(request.get("timeout") or 60) * 0.9 - 1)
     process, timed_out = subprocess.Popen(command), False

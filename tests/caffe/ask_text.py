@@ -30,7 +30,7 @@ class _StdString(ctypes.Structure):
 def _construct(library, kind):
     """A new caffe::<kind>; protobuf changed the constructor's signature between releases."""
     room = ctypes.create_string_buffer(_ROOM)
-    prefix = "_ZN5caffe%d%sC1E" % (len(kind), kind)
+    prefix = f"_ZN5caffe{len(kind)}{kind}C1E"
     for suffix, extra in (("PN6google8protobuf5ArenaE", (None,)), ("v", ())):
         try:
             constructor = getattr(library, prefix + suffix)

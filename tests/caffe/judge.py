@@ -189,7 +189,7 @@ class Judge:
         self.layer_types: List[str] = []
         self._lock = threading.Lock()
         self._server: Optional[subprocess.Popen[str]] = None
-        self._errors = tempfile.TemporaryFile(mode="w+")
+        self._errors = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115
 
     @classmethod
     def find(cls) -> Optional[Judge]:

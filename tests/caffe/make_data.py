@@ -31,7 +31,7 @@ def write_files(files):
             os.makedirs(folder, exist_ok=True)
         if isinstance(content, str):
             content = {"base64": base64.b64encode(content.encode("utf-8", "surrogateescape"))}
-        (kind, value), = content.items()
+        ((kind, value),) = content.items()
         _WRITE[kind](name, value)
 
 
@@ -73,7 +73,7 @@ def _lmdb(name, records):
     def call(function, *arguments):
         code = getattr(library, function)(*arguments)
         if code:
-            raise OSError("%s: error %d" % (function, code))
+            raise OSError(f"{function}: error {code}")
 
     os.makedirs(name)
     environment, transaction, table = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint()

@@ -70,7 +70,9 @@ def test_a_net_that_aborts(judge: Judge) -> None:
 
 
 def test_a_layer_that_aborts(judge: Judge) -> None:
-    verdict = judge.net(DATA + POOL % ("MAX", 2) + 'layer { name: "n" type: "LRN" bottom: "pool" top: "n" lrn_param { local_size: 2 } }')
+    verdict = judge.net(
+        DATA + POOL % ("MAX", 2) + 'layer { name: "n" type: "LRN" bottom: "pool" top: "n" lrn_param { local_size: 2 } }'
+    )
     assert (verdict.result, verdict.signal, verdict.file) == ("aborts", "SIGABRT", "lrn_layer.cpp")
     assert verdict.creating_layer == "n"
     assert judge.net(DATA).result == "builds"  # and the judge lives on
@@ -213,7 +215,7 @@ RECORDS = [{"key": str(i), "channels": 1, "height": 2, "width": 2, "label": i, "
 def test_databases(judge: Judge, backend: str) -> None:
     text = (
         'layer { name: "d" type: "Data" top: "d" top: "label" '
-        'data_param { source: "records" batch_size: 2 backend: %s } }' % backend.upper()
+        f'data_param {{ source: "records" batch_size: 2 backend: {backend.upper()} }} }}'
     )
     verdict = judge.forward(text, files={"records": {backend: RECORDS}}, values=["d", "label"])
     assert verdict.result == "finite"

@@ -68,7 +68,7 @@ def child(request, scratch, answer):
         result = {"result": "unavailable", "message": str(error)}
     except BaseException as error:  # also SystemExit out of a Python layer
         traceback.print_exc()
-        result = {"result": "aborts", "message": "%s: %s" % (type(error).__name__, error), "raised": True}
+        result = {"result": "aborts", "message": f"{type(error).__name__}: {error}", "raised": True}
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()

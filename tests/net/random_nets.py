@@ -116,7 +116,9 @@ def _slice(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
 
 def _reshape(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
     shape = _shape(r)
-    text = _some(r, 0.3, f"axis: {r.choice((0, 1, 2, -1, -2, -9, 6))}") + _some(r, 0.3, f"num_axes: {r.choice((-1, 0, 1, 2, 5, -2))}")
+    text = _some(r, 0.3, f"axis: {r.choice((0, 1, 2, -1, -2, -9, 6))}") + _some(
+        r, 0.3, f"num_axes: {r.choice((-1, 0, 1, 2, 5, -2))}"
+    )
     dims = [r.choice((0, 0, -1, 1, 2, 3, 4)) for _ in range(r.choice((0, 1, 2, 2, 3, 4)))]
     if not odd:
         dims = [0] * r.choice((0, 1)) + [-1] + [1] * r.choice((0, 1, 2))
@@ -126,7 +128,9 @@ def _reshape(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
 
 
 def _flatten(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
-    return [_shape(r)], f"flatten_param {{ {_axis(r, odd)}{_some(r, 0.4, f'end_axis: {r.choice((0, 1, 2, -1, -2, 3))}')}}}"
+    return [
+        _shape(r)
+    ], f"flatten_param {{ {_axis(r, odd)}{_some(r, 0.4, f'end_axis: {r.choice((0, 1, 2, -1, -2, 3))}')}}}"
 
 
 def _crop(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
@@ -136,12 +140,16 @@ def _crop(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
         other = other[:-1]
     if odd and r.random() < 0.2:
         other = [*other, 2]
-    text = _axis(r, odd) + r.choice(("", "offset: 0", "offset: 1", "offset: 1 offset: 0", "offset: 0 offset: 0 offset: 0"))
+    text = _axis(r, odd) + r.choice(
+        ("", "offset: 0", "offset: 1", "offset: 1 offset: 0", "offset: 0 offset: 0 offset: 0")
+    )
     return [shape, other], f"crop_param {{ {text} }}"
 
 
 def _tile(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
-    return [_shape(r)], f"tile_param {{ {_axis(r, odd)}{_some(r, 0.9, f'tiles: {r.choice((1, 2, 3, 0, -1) if odd else (1, 2, 3))}')}}}"
+    return [
+        _shape(r)
+    ], f"tile_param {{ {_axis(r, odd)}{_some(r, 0.9, f'tiles: {r.choice((1, 2, 3, 0, -1) if odd else (1, 2, 3))}')}}}"
 
 
 def _reduction(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
@@ -172,7 +180,9 @@ def _batch_norm(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
 
 
 def _lrn(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
-    text = _some(r, 0.6, f"local_size: {r.choice((3, 5, 1, 4, 0) if odd else (3, 5))}") + _some(r, 0.4, "norm_region: WITHIN_CHANNEL")
+    text = _some(r, 0.6, f"local_size: {r.choice((3, 5, 1, 4, 0) if odd else (3, 5))}") + _some(
+        r, 0.4, "norm_region: WITHIN_CHANNEL"
+    )
     return [_shape(r, None if odd else 4)], f"lrn_param {{ {text}}}"
 
 
@@ -182,7 +192,9 @@ def _prelu(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
 
 
 def _spp(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
-    return [_shape(r, None if odd else 4)], f"spp_param {{ {_some(r, 0.95, f'pyramid_height: {r.choice((1, 2, 2, 3, 4))}')}}}"
+    return [
+        _shape(r, None if odd else 4)
+    ], f"spp_param {{ {_some(r, 0.95, f'pyramid_height: {r.choice((1, 2, 2, 3, 4))}')}}}"
 
 
 def _power_like(name: str):
@@ -231,9 +243,9 @@ def _pair(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
 
 def _contrastive(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
     batch, channels = r.choice((1, 2, 4)), r.choice((1, 3))
-    first = [batch, channels] + r.choice(([], [1, 1]))
-    second = [batch, channels] + r.choice(([], [1, 1]))
-    third = [batch] + r.choice(([], [1], [1, 1, 1]))
+    first = [batch, channels, *r.choice(([], [1, 1]))]
+    second = [batch, channels, *r.choice(([], [1, 1]))]
+    third = [batch, *r.choice(([], [1], [1, 1, 1]))]
     bottoms = [first, second, third]
     if odd:
         bottoms[r.randrange(3)] = _shape(r)
@@ -251,7 +263,7 @@ def _infogain(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
 def _recurrent(exposed: int):
     def draw(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
         steps, streams, outputs = r.choice((1, 2, 3)), r.choice((1, 2, 4)), 3
-        bottoms = [[steps, streams] + r.choice(([], [5], [2, 3])), [steps, streams]]
+        bottoms = [[steps, streams, *r.choice(([], [5], [2, 3]))], [steps, streams]]
         if r.random() < 0.3:
             bottoms.append([streams, 4])
         text = _some(r, 0.95, f"num_output: {outputs}")
@@ -278,7 +290,7 @@ def _reindex(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
 
 def _filter(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
     batch = r.choice((1, 2, 4))
-    bottoms = [[batch, *_shape(r, 1)] for _ in range(r.choice((1, 2)))] + [[batch] + r.choice(([], [1], [1, 1]))]
+    bottoms = [[batch, *_shape(r, 1)] for _ in range(r.choice((1, 2)))] + [[batch, *r.choice(([], [1], [1, 1]))]]
     if odd:
         bottoms[r.randrange(len(bottoms))] = _shape(r)
     return bottoms, ""
@@ -304,13 +316,17 @@ def _input(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
 
 
 def _memory(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
-    return [], f"memory_data_param {{ batch_size: 2 channels: {r.choice((1, 3, 0) if odd else (1, 3))} height: 4 {_some(r, 0.9, 'width: 5')}}}"
+    return (
+        [],
+        f"memory_data_param {{ batch_size: 2 channels: {r.choice((1, 3, 0) if odd else (1, 3))} height: 4 {_some(r, 0.9, 'width: 5')}}}",
+    )
 
 
 _silence = _plain
 DRAWS = {
     **dict.fromkeys(
-        ("AbsVal", "BNLL", "Dropout", "ELU", "MVN", "Power", "ReLU", "Sigmoid", "Swish", "TanH", "Threshold", "Split"), _plain
+        ("AbsVal", "BNLL", "Dropout", "ELU", "MVN", "Power", "ReLU", "Sigmoid", "Swish", "TanH", "Threshold", "Split"),
+        _plain,
     ),
     "Silence": _silence,
     "Clip": lambda r, odd: ([_shape(r)], "clip_param { min: 0 max: 1 }"),
@@ -360,7 +376,14 @@ DRAWS = {
     "MemoryData": _memory,
 }
 # How many tops a type is drawn with, most often first.
-_TOPS = {"Silence": (0, 0, 0, 1), "LSTMUnit": (2, 2, 2, 1), "Split": (1, 2, 3), "Slice": (1, 2, 2, 3), "DummyData": (1, 2), "Input": (1, 2)}
+_TOPS = {
+    "Silence": (0, 0, 0, 1),
+    "LSTMUnit": (2, 2, 2, 1),
+    "Split": (1, 2, 3),
+    "Slice": (1, 2, 2, 3),
+    "DummyData": (1, 2),
+    "Input": (1, 2),
+}
 
 
 def random_net(kind: str, seed: int) -> str:
@@ -380,13 +403,26 @@ def random_net(kind: str, seed: int) -> str:
     lines = []
     for index, shape in enumerate(bottoms):
         dims = " ".join(f"dim: {extent}" for extent in shape)
-        lines.append(f'layer {{ name: "d{index}" type: "DummyData" top: "b{index}" dummy_data_param {{ shape {{ {dims} }} }} }}')
+        lines.append(
+            f'layer {{ name: "d{index}" type: "DummyData" top: "b{index}" dummy_data_param {{ shape {{ {dims} }} }} }}'
+        )
     names = [f"t{index}" for index in range(tops)]
     if bottoms and tops == 1 and r.random() < 0.08:
         names = ["b0"]
     more = ""
     if odd:
-        more = r.choice(("", "", "", "", "param { lr_mult: 0 } ", "loss_weight: 1 ", "propagate_down: true ", "param { } param { } param { } "))
+        more = r.choice(
+            (
+                "",
+                "",
+                "",
+                "",
+                "param { lr_mult: 0 } ",
+                "loss_weight: 1 ",
+                "propagate_down: true ",
+                "param { } param { } param { } ",
+            )
+        )
     lines.append(
         f'layer {{ name: "under_test" type: "{kind}" '
         + "".join(f'bottom: "b{index}" ' for index in range(len(bottoms)))

@@ -35,7 +35,11 @@ def swap_data(text: str, batch: int | None = 2) -> str | None:
         if layer.type not in DATA_TYPES:
             continue
         alone = type(net)(net.message, [layer], net.syntax, [])
-        phase = "TEST" if any(rule.get("phase") == "TEST" for rule in layer.message.get("include") if rule.has("phase")) else "TRAIN"
+        phase = (
+            "TEST"
+            if any(rule.get("phase") == "TEST" for rule in layer.message.get("include") if rule.has("phase"))
+            else "TRAIN"
+        )
         built = infer(alone, NetState(phase), data=False)
         shapes = []
         for index, shape in enumerate(built.top_shapes[0] if built.top_shapes else []):

@@ -16,7 +16,9 @@ from tests.net.swap_data import net_of, swap_data
 
 pytestmark = pytest.mark.caffe
 
-SHARED = os.path.abspath(os.environ.get("CAFFE_GUARD_SHARED", os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared")))
+SHARED = os.path.abspath(
+    os.environ.get("CAFFE_GUARD_SHARED", os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared"))
+)
 KNOWN = layer_types("bvlc")
 CORPUS = os.path.join(SHARED, "corpus", "dev")
 
@@ -50,7 +52,9 @@ def test_public_nets_have_the_shapes_and_gradients_that_caffe_gives_them(judge, 
             verdict = judge.net(text, phase=phase, timeout=120)
             where = f"{path} {phase}"
             if (verdict.result == "aborts") != bool(built.problems):
-                disagreements.append(f"{where}: Caffe {verdict.result} ({verdict.message}), we say {built.problems[:1]}")
+                disagreements.append(
+                    f"{where}: Caffe {verdict.result} ({verdict.message}), we say {built.problems[:1]}"
+                )
                 continue
             if verdict.result == "aborts":
                 aborts += 1
@@ -70,7 +74,9 @@ def test_public_nets_have_the_shapes_and_gradients_that_caffe_gives_them(judge, 
             if len(verdict.layers) != len(built.layers):
                 disagreements.append(f"{where}: {len(verdict.layers)} layers in Caffe, {len(built.layers)} here")
     with capsys.disabled():
-        print(f"\n{nets} nets, {layers} layers, {blobs} blobs compared, {aborts} aborts agreed, {len(disagreements)} disagreements")
+        print(
+            f"\n{nets} nets, {layers} layers, {blobs} blobs compared, {aborts} aborts agreed, {len(disagreements)} disagreements"
+        )
     assert not disagreements, "\n".join(disagreements[:20])
     assert nets > 50
 

@@ -49,7 +49,10 @@ def test_states_follow_the_sources_of_data(text: str, expected: list[NetState]) 
 
 
 def test_layer_of_a_fork_read_as_another_caffe_is_unknown_and_no_crash() -> None:
-    text = DATA % "dummy_data_param { shape { dim: 1 dim: 2 } }" + 'layer { name: "n" type: "Normalize" bottom: "x" top: "y" }\n'
+    text = (
+        DATA % "dummy_data_param { shape { dim: 1 dim: 2 } }"
+        + 'layer { name: "n" type: "Normalize" bottom: "x" top: "y" }\n'
+    )
     net = build_net(bind(parse(text), "NetParameter", schema_for("bvlc")).message)
     built = infer(net, NetState("TRAIN"))
     assert built.types[1] is None

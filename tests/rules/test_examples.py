@@ -77,9 +77,7 @@ def test_good_example_gives_no_finding(rule, example, tmp_path, monkeypatch):
     assert [one.finding.message for one in found] == []
 
 
-@pytest.mark.parametrize(
-    ("rule", "example"), [one for one in _examples("bad") if one.values[1].fixed is not None]
-)
+@pytest.mark.parametrize(("rule", "example"), [one for one in _examples("bad") if one.values[1].fixed is not None])
 def test_fixes_give_the_expected_text_and_come_to_rest(rule, example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     entry = _write(tmp_path, rule, example)

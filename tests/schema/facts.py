@@ -28,9 +28,7 @@ def field_facts(field: dict[str, Any]) -> dict[str, Any]:
 
 def messages_of(given: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, dict[str, Any]]]:
     """Lists of fields by message as message -> field -> facts."""
-    return {
-        message: {field["name"]: field_facts(field) for field in fields} for message, fields in given.items()
-    }
+    return {message: {field["name"]: field_facts(field) for field in fields} for message, fields in given.items()}
 
 
 def enums_of(given: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, int]]:

@@ -89,16 +89,14 @@ def _made_repeated_later(fork: str, message: str, field: str) -> bool:
 def test_forks_are_those_of_the_facts() -> None:
     known = facts("schema-forks.json")["forks"]
     assert set(FORKS) == set(known)
-    assert {name: REPOSITORIES[name] for name in FORKS} == {
-        name: given["repo"] for name, given in known.items()
-    }
+    assert {name: REPOSITORIES[name] for name in FORKS} == {name: given["repo"] for name, given in known.items()}
     assert all(DIALECTS.values())
 
 
 @pytest.mark.parametrize("fork", FORKS)
 def test_messages(fork: str) -> None:
     schema = schema_for(fork)
-    messages, enums = _expected(fork)
+    messages, _enums = _expected(fork)
     assert set(messages) <= set(schema.message_names())
     for message, expected in messages.items():
         fields = {name: field for name, field in schema.message(message).fields.items() if not field.absent}

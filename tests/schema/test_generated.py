@@ -74,9 +74,7 @@ def test_the_forks_stay_unread_while_bvlc_suffices() -> None:
         "print(*sorted(name for name in sys.modules if '.tables.' in name))\n"
         "print(*sorted({'typing', 'json', 'dataclasses', 'collections.abc'} & set(sys.modules)))\n"
     )
-    out = subprocess.run(
-        [sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    out = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     tables, heavy = out.stdout.split("\n")[:2]
     assert tables.split() == ["caffe_guard.schema.tables.bvlc", "caffe_guard.schema.tables.names"]
     assert "typing" not in heavy and "json" not in heavy and "dataclasses" not in heavy

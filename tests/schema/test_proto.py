@@ -116,9 +116,7 @@ def test_compiled_proto_is_what_caffe_has(compiled: Any) -> None:
         for name, message in known["messages"].items()
     }
     assert {name: sorted(rows, key=lambda row: row["number"]) for name, rows in messages.items()} == expected
-    enums = {
-        name: {value["name"]: value["number"] for value in values} for name, values in known["enums"].items()
-    }
+    enums = {name: {value["name"]: value["number"] for value in values} for name, values in known["enums"].items()}
     assert _compiled_enums(compiled) == enums
     # The first value is what an unset field gives.
     assert {name: next(iter(values)) for name, values in _compiled_enums(compiled).items()} == {
@@ -159,9 +157,7 @@ def test_defaults_are_those_of_protobuf(compiled: Any) -> None:
 
 
 def test_required_fields_are_known() -> None:
-    required = [
-        f"{name}.{field}" for name in bvlc.MESSAGES for field in schema_for("bvlc").message(name).required
-    ]
+    required = [f"{name}.{field}" for name in bvlc.MESSAGES for field in schema_for("bvlc").message(name).required]
     assert required == ["ClipParameter.min", "ClipParameter.max"]
 
 
@@ -169,9 +165,7 @@ def test_deprecated_fields_are_marked() -> None:
     expected = set()
     for entry in facts("schema-bvlc.json")["deprecated_by_convention"]:
         whole = entry["fields"] == ["(whole message)"]
-        expected |= (
-            {entry["message"]} if whole else {f"{entry['message']}.{field}" for field in entry["fields"]}
-        )
+        expected |= {entry["message"]} if whole else {f"{entry['message']}.{field}" for field in entry["fields"]}
     assert set(bvlc.DEPRECATED) == expected
 
 

@@ -20,9 +20,7 @@ def test_schemas_and_messages_are_made_once() -> None:
     schema = schema_for("bvlc")
     assert schema_for("bvlc") is schema
     assert schema.message("PoolingParameter") is schema.message("PoolingParameter")
-    assert schema.message("LayerParameter").fields["pooling_param"].message_type() is schema.message(
-        "PoolingParameter"
-    )
+    assert schema.message("LayerParameter").fields["pooling_param"].message_type() is schema.message("PoolingParameter")
     assert Schema("bvlc").message("Datum") is not schema.message("Datum")
 
 

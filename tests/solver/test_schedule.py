@@ -29,9 +29,7 @@ def test_each_policy(solver: Any) -> None:
 
 
 def test_multistep_takes_one_step_an_iteration(solver: Any) -> None:
-    made = solver(
-        'base_lr: 1 lr_policy: "multistep" gamma: 0.1 stepvalue: 5 stepvalue: 3 stepvalue: 5 stepvalue: 9'
-    )
+    made = solver('base_lr: 1 lr_policy: "multistep" gamma: 0.1 stepvalue: 5 stepvalue: 3 stepvalue: 5 stepvalue: 9')
     assert step_iterations(made) == [5, 6, 7, 9]
     assert shown(made, 4, 5, 6, 7, 8, 9) == ["1", "0.1", "0.01", "0.001", "0.001", "0.0001"]
 

@@ -92,9 +92,7 @@ def test_the_rate_is_caffes(judge: Any, solver: Any, text: str) -> None:
 )
 @pytest.mark.parametrize("gamma", ["0", "0.1", "2"])
 def test_multistep(judge: Any, solver: Any, values: tuple[int, ...], gamma: str) -> None:
-    text = f'base_lr: 0.3 lr_policy: "multistep" gamma: {gamma} ' + " ".join(
-        f"stepvalue: {value}" for value in values
-    )
+    text = f'base_lr: 0.3 lr_policy: "multistep" gamma: {gamma} ' + " ".join(f"stepvalue: {value}" for value in values)
     caffes = judge.rates(text, range(14))
     assert {at: rate(solver(text), at) for at in range(14)} == caffes
 
@@ -141,6 +139,4 @@ def test_what_the_train_command_prints(judge: Any, solver: Any) -> None:
     text = 'base_lr: 0.01 lr_policy: "inv" gamma: 0.1 power: 0.75 max_iter: 12'
     verdict = judge.solve(SOLVER + text, files={"net.prototxt": NET}, mode="binary")
     assert len(verdict.logged_lrs) == 12
-    assert [f"{value:g}" for _, value in verdict.logged_lrs] == [
-        f"{rate(solver(text), at):g}" for at in range(12)
-    ]
+    assert [f"{value:g}" for _, value in verdict.logged_lrs] == [f"{rate(solver(text), at):g}" for at in range(12)]

@@ -51,12 +51,8 @@ def test_public_solver(judge: Any, tmp_path: Path, name: str) -> None:
     settings.select = ("CG1",)
     settings.dialect = "bvlc"
     found = lint([str(tmp_path / "solver.prototxt")], settings).diagnostics
-    errors = [
-        one.finding.message for one in found if one.code.startswith("CG1") and one.severity.label == "error"
-    ]
+    errors = [one.finding.message for one in found if one.code.startswith("CG1") and one.severity.label == "error"]
     verdict = judge.solve(text, files={"net.prototxt": NET}, steps=2)
-    assert any("Caffe aborts" in message for message in errors) == (verdict.result == "aborts"), (
-        verdict.message
-    )
+    assert any("Caffe aborts" in message for message in errors) == (verdict.result == "aborts"), verdict.message
     if verdict.result == "finite":
         assert errors == []

@@ -70,9 +70,7 @@ def described(solver: Any) -> list[tuple[str, str, int, object]]:
 
 
 def test_net_sources_in_caffes_order(solver: Any) -> None:
-    made = solver(
-        'net: "n" test_net: "a" test_net_param { name: "b" } test_iter: 1 test_iter: 2 test_iter: 3'
-    )
+    made = solver('net: "n" test_net: "a" test_net_param { name: "b" } test_iter: 1 test_iter: 2 test_iter: 3')
     assert described(made) == [
         ("net", "train", 0, "n"),
         ("test_net_param", "test", 0, None),

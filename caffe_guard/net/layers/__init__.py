@@ -11,7 +11,21 @@ if TYPE_CHECKING:
 # type -> the module of this package that has its entry; a test holds the two together.
 GROUPS = {
     **dict.fromkeys(
-        ("AbsVal", "BNLL", "Clip", "Dropout", "ELU", "Exp", "Log", "PReLU", "Power", "ReLU", "Sigmoid", "Swish", "TanH"),
+        (
+            "AbsVal",
+            "BNLL",
+            "Clip",
+            "Dropout",
+            "ELU",
+            "Exp",
+            "Log",
+            "PReLU",
+            "Power",
+            "ReLU",
+            "Sigmoid",
+            "Swish",
+            "TanH",
+        ),
         "neuron",
     ),
     **dict.fromkeys(("Threshold", "ReLU6", "CReLU", "Silence", "Split"), "neuron"),
@@ -20,7 +34,18 @@ GROUPS = {
     **dict.fromkeys(("InnerProduct", "Embed"), "linear"),
     **dict.fromkeys(("BatchNorm", "LRN", "MVN", "Scale", "Bias", "BN", "Normalize"), "normalisation"),
     **dict.fromkeys(
-        ("BatchReindex", "Concat", "Crop", "Eltwise", "Filter", "Flatten", "Parameter", "Reduction", "Reshape", "Slice"),
+        (
+            "BatchReindex",
+            "Concat",
+            "Crop",
+            "Eltwise",
+            "Filter",
+            "Flatten",
+            "Parameter",
+            "Reduction",
+            "Reshape",
+            "Slice",
+        ),
         "structure",
     ),
     **dict.fromkeys(("Tile", "Permute", "ShuffleChannel", "Axpy", "Interp", "Upsample"), "structure"),
@@ -43,9 +68,7 @@ GROUPS = {
         ("AnnotatedData", "Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData", "WindowData"), "data"
     ),
     "Python": "python",
-    **dict.fromkeys(
-        ("DetectionOutput", "MultiBoxLoss", "PriorBox", "PSROIPooling", "ROIPooling"), "detection"
-    ),
+    **dict.fromkeys(("DetectionOutput", "MultiBoxLoss", "PriorBox", "PSROIPooling", "ROIPooling"), "detection"),
 }
 _known: dict[str, LayerType] = {}
 

@@ -53,12 +53,16 @@ def _windows(at: Setup, axes: int) -> tuple[list[int], list[int], list[int], lis
     if given is None:
         given = []
     if len(given) not in (0, 1, axes):
-        at.abort("bad-parameter", f"dilation is given {len(given)} times for {axes} spatial axes: Caffe aborts", "dilation")
+        at.abort(
+            "bad-parameter", f"dilation is given {len(given)} times for {axes} spatial axes: Caffe aborts", "dilation"
+        )
     dilation = (list(given) * axes if len(given) == 1 else list(given)) or [1] * axes
     # DeepLab's name for dilation, of the forks that came before it.
     hole = at.param.get("hole")
     if isinstance(hole, int) and not given:
-        dilation = [at.param.get("hole_h") or hole, at.param.get("hole_w") or hole][:axes] if axes == 2 else [hole] * axes
+        dilation = (
+            [at.param.get("hole_h") or hole, at.param.get("hole_w") or hole][:axes] if axes == 2 else [hole] * axes
+        )
         if at.param.get("hole_h") in (None, 1) and hole != 1:
             dilation = [hole] * axes
     return kernel, stride, pad, dilation
@@ -105,7 +109,8 @@ def _deconvolved(at: Setup, shape: tuple[Extent, ...], first: int, settings: tup
         if size < 1:
             at.abort(
                 "kernel-larger-than-input",
-                f"pad {pad} takes more than kernel {kernel} and stride {stride} give: the output of {at.bottom_name(0)},"
+                f"pad {pad} takes more than kernel {kernel} and stride {stride} give: the output of"
+                f" {at.bottom_name(0)},"
                 f" {words(shape)}, would have extent {size}, and Caffe aborts",
                 "pad",
             )
@@ -133,7 +138,9 @@ def _setup(at: Setup, transposed: bool, depthwise: bool = False) -> None:
         at.set_tops((*shape[:axis], None, *(_deconvolved if transposed else _convolved)(at, shape, first, settings)))
         at.abort(
             "bad-parameter",
-            "num_output is missing or 0: Caffe aborts" if not at.param.has("num_output") else "num_output is 0: Caffe aborts",
+            "num_output is missing or 0: Caffe aborts"
+            if not at.param.has("num_output")
+            else "num_output is 0: Caffe aborts",
             "num_output",
         )
     group: int = at.param.get("group")
@@ -143,7 +150,9 @@ def _setup(at: Setup, transposed: bool, depthwise: bool = False) -> None:
         at.abort("group", "group is 0: Caffe divides by it and dies", "group")
     if channels is not None and channels % group:
         at.abort(
-            "group", f"group {group} does not divide the {channels} channels of {at.bottom_name(0)}: Caffe aborts", "group"
+            "group",
+            f"group {group} does not divide the {channels} channels of {at.bottom_name(0)}: Caffe aborts",
+            "group",
         )
     if outputs % group:
         at.abort("group", f"group {group} does not divide num_output {outputs}: Caffe aborts", "group")
@@ -214,9 +223,16 @@ TYPES = (
         "Convolution", _convolution, bottoms=(1, UNBOUNDED), tops=(1, UNBOUNDED), equal=True, param="convolution_param"
     ),
     LayerType(
-        "Deconvolution", _deconvolution, bottoms=(1, UNBOUNDED), tops=(1, UNBOUNDED), equal=True, param="convolution_param"
+        "Deconvolution",
+        _deconvolution,
+        bottoms=(1, UNBOUNDED),
+        tops=(1, UNBOUNDED),
+        equal=True,
+        param="convolution_param",
     ),
     LayerType("Im2col", _im2col, param="convolution_param"),
-    LayerType("DepthwiseConvolution", _depthwise, bottoms=(1, UNBOUNDED), tops=(1, UNBOUNDED), param="convolution_param"),
+    LayerType(
+        "DepthwiseConvolution", _depthwise, bottoms=(1, UNBOUNDED), tops=(1, UNBOUNDED), param="convolution_param"
+    ),
     LayerType("ConvolutionDepthwise", _depthwise, param="convolution_param"),
 )

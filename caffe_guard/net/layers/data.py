@@ -49,7 +49,8 @@ def _pictures(at: Setup, batch: Extent, channels: Extent, high: Extent, wide: Ex
                     picture = "×".join("?" if extent is None else str(extent) for extent in (channels, high, wide))
                     at.abort(
                         "mean-file-size",
-                        f"the mean of {mean_file.value} is {'×'.join(map(str, mean[-3:]))} and the pictures are {picture}:"
+                        f"the mean of {mean_file.value} is {'×'.join(map(str, mean[-3:]))} and the"
+                        f" pictures are {picture}:"
                         " Caffe aborts",
                         value=mean_file,
                         help="compute the mean from pictures of this size, or give mean_value",
@@ -116,7 +117,9 @@ def _window_data(at: Setup) -> None:
     """window_data_layer.cpp: windows warped to crop_size (the one of transform_param; an old net's is moved there)."""
     crop: int = _transform(at).get("crop_size")
     if crop < 1:
-        at.abort("bad-parameter", "WindowData needs transform_param.crop_size: Caffe aborts", value=at.param.at("crop_size"))
+        at.abort(
+            "bad-parameter", "WindowData needs transform_param.crop_size: Caffe aborts", value=at.param.at("crop_size")
+        )
     batch: Extent = at.param.get("batch_size") or None
     _labelled(at, (batch, None, crop or None, crop or None), batch)
 
@@ -126,9 +129,7 @@ def _memory_data(at: Setup) -> None:
     param = at.param
     extents = [param.get(name) for name in ("batch_size", "channels", "height", "width")]
     if 0 in extents:
-        at.abort(
-            "bad-parameter", "batch_size, channels, height and width must all be given and positive: Caffe aborts"
-        )
+        at.abort("bad-parameter", "batch_size, channels, height and width must all be given and positive: Caffe aborts")
     tops: list[Shape] = [tuple(extents), (extents[0],)]
     at.tops = tops[: max(1, len(at.layer.tops))]
 
@@ -178,7 +179,9 @@ def _dummy_data(at: Setup) -> None:
         at.tops = [tuple(given[min(index, len(given) - 1)] for given in legacy) for index in range(tops)]
     else:
         if len(shapes) not in (1, tops):
-            at.abort("bad-parameter", f"{len(shapes)} shape for {tops} tops; give one, or one a top: Caffe aborts", "shape")
+            at.abort(
+                "bad-parameter", f"{len(shapes)} shape for {tops} tops; give one, or one a top: Caffe aborts", "shape"
+            )
         at.tops = _per_top(at, shapes)
     for top, shape in zip(at.layer.tops, at.tops):
         if shape is not None and 0 in shape:

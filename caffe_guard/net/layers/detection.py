@@ -44,7 +44,9 @@ def _multibox_loss(at: Setup) -> None:
     if boxes is not None and confidences is not None:
         have = count(confidences[1:])
         if have is not None and have != boxes * classes:
-            found = f"{have} confidences a picture, {have / boxes:g} for each of the {boxes} priors of {at.bottom_name(2)}"
+            found = (
+                f"{have} confidences a picture, {have / boxes:g} for each of the {boxes} priors of {at.bottom_name(2)}"
+            )
             at.abort(
                 "class-count",
                 f"{at.bottom_name(1)}, {words(confidences)}, has {found}; num_classes is {classes}: Caffe aborts",

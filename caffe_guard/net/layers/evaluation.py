@@ -36,7 +36,8 @@ def _accuracy(at: Setup) -> None:
         if label_total is not None and differ(wanted, label_total):
             at.abort(
                 "label-count",
-                f"{at.bottom_name(0)} is {words(scores)}: with its classes along axis {axis} it makes {wanted} predictions,"
+                f"{at.bottom_name(0)} is {words(scores)}: with its classes along axis {axis} it makes"
+                f" {wanted} predictions,"
                 f" and {at.bottom_name(1)}, {words(labels)}, has {label_total} labels: Caffe aborts",
                 value=at.layer.bottoms[0],
             )
@@ -57,7 +58,9 @@ def _argmax(at: Setup) -> None:
         axis = at.axis("axis", len(shape))
         extent = shape[axis]
         if extent is not None and top_k > extent:
-            at.abort("class-count", f"top_k {top_k} is more than the {extent} items of axis {axis}: Caffe aborts", "top_k")
+            at.abort(
+                "class-count", f"top_k {top_k} is more than the {extent} items of axis {axis}: Caffe aborts", "top_k"
+            )
         at.set_tops((*shape[:axis], top_k, *shape[axis + 1 :]))
         return
     if not shape:

@@ -50,14 +50,17 @@ def label_count(at: Setup, axis_field: str = "axis") -> None:
             f"{at.bottom_name(0)} is {words(scores)}: with its classes along axis {axis} it makes {wanted} predictions,"
             f" and {at.bottom_name(1)}, {words(labels)}, has {have} labels: Caffe aborts",
             value=at.layer.bottoms[0],
-            help="one label a prediction is needed: reduce the scores to one a record, or give a label map of their size",
+            help="one label a prediction is needed: reduce the scores to one a record, or give a label"
+            " map of their size",
         )
 
 
 def _class_axis(at: Setup, field: str, axes: int) -> int:
     axis: int = at.param.get(field) if field in at.param.type.fields else 1
     if not -axes <= axis < axes:
-        at.abort("bad-axis", f"the class axis {axis} is none of the {axes} axes of {at.bottom_name(0)}: Caffe aborts", field)
+        at.abort(
+            "bad-axis", f"the class axis {axis} is none of the {axes} axes of {at.bottom_name(0)}: Caffe aborts", field
+        )
     return axis + axes if axis < 0 else axis
 
 
@@ -82,8 +85,9 @@ def _euclidean(at: Setup) -> None:
         first, second = count(one[1:]), count(other[1:])
         if differ(first, second):
             at.abort(
-                "shape-mismatch",
-                f"{at.bottom_name(0)}, {words(one)}, has {first} items a record and {at.bottom_name(1)}, {words(other)},"
+                "shape-mismatchshape-mismatch",
+                f"{at.bottom_name(0)}, {words(one)}, has {first} items a record and {at.bottom_name(1)},"
+                f" {words(other)},"
                 f" has {second}: Caffe aborts",
                 value=at.layer.bottoms[1],
             )
@@ -184,7 +188,9 @@ def _smooth_l1(at: Setup) -> None:
     _scalar(at)
 
 
-def _loss(name: str, setup: object, bottoms: tuple[int, int] = (2, 2), tops: tuple[int, int] = (1, 1), **more: object) -> LayerType:
+def _loss(
+    name: str, setup: object, bottoms: tuple[int, int] = (2, 2), tops: tuple[int, int] = (1, 1), **more: object
+) -> LayerType:
     # A loss in place makes its own input a scalar: it dies at set-up or at the first forward.
     return LayerType(name, setup, bottoms, tops, auto_top=True, loss_weight=1.0, in_place=ABORTS, **more)  # type: ignore[arg-type]
 

@@ -69,9 +69,7 @@ TYPES = (
     LayerType("Sigmoid", same_as_bottom, param="sigmoid_param", in_place=FINE),
     LayerType("Swish", same_as_bottom, param="swish_param", in_place=FINE),
     LayerType("TanH", same_as_bottom, param="tanh_param", in_place=FINE),
-    LayerType(
-        "Threshold", same_as_bottom, param="threshold_param", in_place=FINE, no_gradient=(0,), hides_nan=True
-    ),
+    LayerType("Threshold", same_as_bottom, param="threshold_param", in_place=FINE, no_gradient=(0,), hides_nan=True),
     LayerType("Silence", _nothing, bottoms=(1, UNBOUNDED), tops=(0, 0)),
     LayerType("Split", same_as_bottom, tops=(1, UNBOUNDED), in_place=ABORTS),
     LayerType("ReLU6", same_as_bottom, in_place=FINE),

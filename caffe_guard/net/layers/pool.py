@@ -1,4 +1,4 @@
-"""Pooling and spatial pyramid pooling: the pooled size in Caffe's float arithmetic, and where the last window starts."""
+"""Pooling and spatial pyramid pooling: the pooled size in Caffe's float arithmetic, where the last window starts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ class Window:
 
     __slots__ = ("ceil", "kernel", "pad", "stride")
 
-    def __init__(self, kernel: tuple[Extent, Extent], stride: tuple[int, int], pad: tuple[int, int], ceil: bool) -> None:
+    def __init__(
+        self, kernel: tuple[Extent, Extent], stride: tuple[int, int], pad: tuple[int, int], ceil: bool
+    ) -> None:
         self.kernel = kernel
         self.stride = stride
         self.pad = pad
@@ -76,10 +78,14 @@ def window(at: Setup) -> Window:
     if param.get("global_pooling"):
         for name in ("kernel_size", "kernel_h", "kernel_w"):
             if has(name):
-                at.abort("bad-parameter", f"global_pooling takes its kernel from the input; with {name} Caffe aborts", name)
+                at.abort(
+                    "bad-parameter", f"global_pooling takes its kernel from the input; with {name} Caffe aborts", name
+                )
     elif has("kernel_size") == (has("kernel_h") and has("kernel_w")):
         if has("kernel_size"):
-            at.abort("bad-parameter", "kernel_size and kernel_h/kernel_w exclude each other: Caffe aborts", "kernel_size")
+            at.abort(
+                "bad-parameter", "kernel_size and kernel_h/kernel_w exclude each other: Caffe aborts", "kernel_size"
+            )
         at.abort(
             "bad-parameter",
             "the pooling has no kernel: kernel_size, or kernel_h and kernel_w, is missing, and Caffe aborts",
@@ -103,17 +109,28 @@ def window(at: Setup) -> Window:
             name = "kernel_size" if has("kernel_size") else "kernel_h"
             at.abort("bad-parameter", "the kernel must be positive: Caffe aborts", name)
     pad = (param.get("pad_h"), param.get("pad_w")) if has("pad_h") else (param.get("pad"), param.get("pad"))
-    stride = (param.get("stride_h"), param.get("stride_w")) if has("stride_h") else (param.get("stride"), param.get("stride"))
+    stride = (
+        (param.get("stride_h"), param.get("stride_w"))
+        if has("stride_h")
+        else (param.get("stride"), param.get("stride"))
+    )
     if param.get("global_pooling") and (pad != (0, 0) or stride != (1, 1)):
         name = "pad" if pad != (0, 0) else "stride"
         at.abort("bad-parameter", f"global_pooling takes pad 0 and stride 1; with this {name} Caffe aborts", name)
     if pad != (0, 0):
         if param.get("pool") not in ("MAX", "AVE"):
-            at.abort("bad-parameter", f"pad works with MAX and AVE pooling only, not {param.get('pool')}: Caffe aborts", "pad")
+            at.abort(
+                "bad-parameter",
+                f"pad works with MAX and AVE pooling only, not {param.get('pool')}: Caffe aborts",
+                "pad",
+            )
         for side, extent in zip(pad, kernel):
             if extent is not None and side >= extent:
                 at.abort(
-                    "bad-parameter", f"pad {side} is not smaller than kernel {extent}: Caffe aborts", "pad", help="use less pad"
+                    "bad-parameter",
+                    f"pad {side} is not smaller than kernel {extent}: Caffe aborts",
+                    "pad",
+                    help="use less pad",
                 )
     if 0 in stride:
         at.abort("bad-parameter", "stride is 0: Caffe divides by it, and the pooled size is meaningless", "stride")
@@ -151,7 +168,8 @@ def pooled_axes(at: Setup) -> list[PooledAxis | None]:
             # Set-up refuses a negative extent; one of 0 kills the first forward (Check failed: data_).
             at.abort(
                 "kernel-larger-than-input",
-                f"kernel {kernel} is larger than {at.bottom_name(0)}, {words(shape)}: the pooled extent would be {size},"
+                f"kernel {kernel} is larger than {at.bottom_name(0)}, {words(shape)}: the pooled extent"
+                f" would be {size},"
                 " and Caffe aborts",
                 "kernel_size" if at.param.has("kernel_size") else "kernel_h",
             )
@@ -164,7 +182,9 @@ def _pooling(at: Setup) -> None:
     shape = at.bottoms[0]
     if len(at.layer.tops) > 1 and at.param.get("pool") != "MAX":
         at.abort(
-            "top-count", f"only MAX pooling has a second top, {at.param.get('pool')} has one: Caffe aborts", value=at.layer.tops[1]
+            "top-count",
+            f"only MAX pooling has a second top, {at.param.get('pool')} has one: Caffe aborts",
+            value=at.layer.tops[1],
         )
     if at.param.get("global_pooling"):
         at.set_tops(None if shape is None else (*shape[:2], 1, 1))

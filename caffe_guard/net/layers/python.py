@@ -10,7 +10,5 @@ def _unknown(at: Setup) -> None:
 
 
 TYPES = (
-    LayerType(
-        "Python", _unknown, bottoms=(0, UNBOUNDED), tops=(0, UNBOUNDED), param="python_param", in_place=FINE
-    ),
+    LayerType("Python", _unknown, bottoms=(0, UNBOUNDED), tops=(0, UNBOUNDED), param="python_param", in_place=FINE),
 )

@@ -35,7 +35,8 @@ def _recurrent(at: Setup, gates: int) -> None:
         if differ(markers[0], steps) or differ(markers[1], streams):
             at.abort(
                 "shape-mismatch",
-                f"the sequence markers {at.bottom_name(1)}, {words(markers)}, do not fit {at.bottom_name(0)}, {words(x)}:"
+                f"the sequence markers {at.bottom_name(1)}, {words(markers)}, do not fit"
+                f" {at.bottom_name(0)}, {words(x)}:"
                 " Caffe aborts",
                 value=at.layer.bottoms[1],
             )
@@ -113,16 +114,18 @@ def _lstm_unit(at: Setup) -> None:
         if shape is not None and (differ(shape[0], 1) or (cell is not None and differ(shape[1], cell[1]))):
             streams = cell[1] if cell is not None else None
             at.abort(
-                "shape-mismatch",
-                f"{at.bottom_name(index)} is {words(shape)}; one step of {'?' if streams is None else streams} streams is"
+                "shape-mismatchshape-mismatch",
+                f"{at.bottom_name(index)} is {words(shape)}; one step of"
+                f" {'?' if streams is None else streams} streams is"
                 " wanted: Caffe aborts",
                 value=at.layer.bottoms[index],
             )
     if cell is not None and gates is not None:
         if len(gates) != 3 or (cell[2] is not None and differ(gates[2], 4 * cell[2])):
             at.abort(
-                "shape-mismatch",
-                f"{at.bottom_name(1)}, {words(gates)}, must be four times as wide as {at.bottom_name(0)}, {words(cell)}:"
+                "shape-mismatchshape-mismatch",
+                f"{at.bottom_name(1)}, {words(gates)}, must be four times as wide as"
+                f" {at.bottom_name(0)}, {words(cell)}:"
                 " Caffe aborts",
                 value=at.layer.bottoms[1],
             )

@@ -103,7 +103,8 @@ def _slice(at: Setup) -> None:
         if whole is not None and whole % tops:
             at.abort(
                 "shape-mismatch",
-                f"axis {axis} of {at.bottom_name(0)}, {words(shape)}, cannot be cut into {tops} equal pieces: Caffe aborts",
+                f"axis {axis} of {at.bottom_name(0)}, {words(shape)}, cannot be cut into {tops} equal"
+                " pieces: Caffe aborts",
                 value=at.layer.tops[-1],
             )
         sizes = [None if whole is None else whole // tops] * tops
@@ -141,7 +142,9 @@ def _eltwise(at: Setup) -> None:
 
 def _off_by_one(one: tuple[Extent, ...], other: tuple[Extent, ...]) -> str | None:
     """A word on the commonest cause of shapes that differ by one."""
-    if len(one) == len(other) == 4 and any(a is not None and b is not None and abs(a - b) == 1 for a, b in zip(one[2:], other[2:])):
+    if len(one) == len(other) == 4 and any(
+        a is not None and b is not None and abs(a - b) == 1 for a, b in zip(one[2:], other[2:])
+    ):
         return (
             "Caffe's pooling rounds its size up and its convolution rounds down: crop one of the two,"
             " pad it, or choose an input size that both divide"
@@ -218,8 +221,9 @@ def _reshape(at: Setup) -> None:
         new = count(out)
         if differ(total, new):
             at.abort(
-                "shape-mismatch",
-                f"{at.bottom_name(0)}, {words(shape)}, has {total} items and the new shape {words(tuple(out))} has {new}:"
+                "shape-mismatchshape-mismatch",
+                f"{at.bottom_name(0)}, {words(shape)}, has {total} items and the new shape"
+                f" {words(tuple(out))} has {new}:"
                 " Caffe aborts",
                 "shape",
             )
@@ -247,14 +251,16 @@ def _crop(at: Setup) -> None:
         have = shape[index]
         if reference is not None and index >= len(reference):
             at.abort(
-                "axes",
-                f"{at.bottom_name(1)}, {words(reference)}, has no axis {index} to crop {at.bottom_name(0)} to: Caffe aborts",
+                "axesaxes",
+                f"{at.bottom_name(1)}, {words(reference)}, has no axis {index} to crop"
+                f" {at.bottom_name(0)} to: Caffe aborts",
                 value=at.layer.bottoms[1],
             )
         if have is not None and wanted is not None and have - offset < wanted:
             at.abort(
-                "shape-mismatch",
-                f"axis {index} of {at.bottom_name(0)}, {words(shape)}, from offset {offset} is shorter than the {wanted} of"
+                "shape-mismatchshape-mismatch",
+                f"axis {index} of {at.bottom_name(0)}, {words(shape)}, from offset {offset} is shorter"
+                f" than the {wanted} of"
                 f" {at.bottom_name(1)}, {words(reference)}: Caffe aborts",
                 "offset",
                 None if offsets else at.layer.bottoms[0],
@@ -305,8 +311,9 @@ def _filter(at: Setup) -> None:
         )
     if selector is not None and any(extent not in (None, 1) for extent in selector[1:]):
         at.abort(
-            "axes",
-            f"the selector {at.bottom_name(len(at.bottoms) - 1)} is {words(selector)}; all axes but the first must be 1:"
+            "axesaxes",
+            f"the selector {at.bottom_name(len(at.bottoms) - 1)} is {words(selector)}; all axes but the"
+            " first must be 1:"
             " Caffe aborts",
             value=at.layer.bottoms[-1],
         )
@@ -353,7 +360,9 @@ def _permute(at: Setup) -> None:
     order: list[int] = list(at.param.get("order"))
     for place, axis in enumerate(order):
         if axis >= len(shape):
-            at.abort("bad-axis", f"order {axis} is no axis of {at.bottom_name(0)}, {words(shape)}: Caffe aborts", "order")
+            at.abort(
+                "bad-axis", f"order {axis} is no axis of {at.bottom_name(0)}, {words(shape)}: Caffe aborts", "order"
+            )
         if axis in order[:place]:
             at.abort("bad-parameter", f"order names axis {axis} twice: Caffe aborts", "order")
     order += [axis for axis in range(len(shape)) if axis not in order]
@@ -385,7 +394,9 @@ TYPES = (
     LayerType("Tile", _tile, param="tile_param"),
     LayerType("Permute", _permute, param="permute_param"),
     LayerType("ShuffleChannel", same_as_bottom),
-    LayerType("Axpy", lambda at: at.set_tops(at.bottoms[1] if len(at.bottoms) > 1 else None), bottoms=(3, 3), in_place=FINE),
+    LayerType(
+        "Axpy", lambda at: at.set_tops(at.bottoms[1] if len(at.bottoms) > 1 else None), bottoms=(3, 3), in_place=FINE
+    ),
     LayerType("Interp", _interp, bottoms=(1, 2)),
     LayerType("Upsample", _unknown, bottoms=(1, 2)),
 )

@@ -60,7 +60,9 @@ def check(ctx: FileContext) -> Iterator[Finding]:
         if (problem.kind, problem.start) in still_unknown or ctx.dialect not in (unknown_owners(problem) or ()):
             continue
         found.append(problem)
-        names[problem.field_name if problem.kind == binding.UNKNOWN_FIELD else f"{problem.field_name}: {problem.raw}"] = None
+        names[
+            problem.field_name if problem.kind == binding.UNKNOWN_FIELD else f"{problem.field_name}: {problem.raw}"
+        ] = None
     if not found:
         return
     first = found[0]

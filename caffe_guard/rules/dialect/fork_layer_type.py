@@ -75,7 +75,9 @@ def check(ctx: NetContext) -> Iterator[Finding]:
     if ours and asked != ctx.dialect:
         names = listed_all(layer.type for layer in ours)
         subject = f'"{names}" is a layer' if len(ours) == 1 else f"{len(ours)} layer types ({names}) are"
-        message = f"{subject} of the Caffe of {ctx.dialect}; BVLC's Caffe aborts on {'it' if len(ours) == 1 else 'them'}"
+        message = (
+            f"{subject} of the Caffe of {ctx.dialect}; BVLC's Caffe aborts on {'it' if len(ours) == 1 else 'them'}"
+        )
         yield _finding(ours[0], message, ctx.dialect, Severity.INFO)
 
 

@@ -48,7 +48,11 @@ layer {
         caffe="aborts",
     ),
 )
-GOOD = (Example('layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 100 dim: 100 } } }\n', caffe="finite"),)
+GOOD = (
+    Example(
+        'layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 100 dim: 100 } } }\n', caffe="finite"
+    ),
+)
 
 
 def check(ctx: NetContext) -> Iterator[Finding]:

@@ -241,9 +241,7 @@ def _reads_top(layer: Layer) -> bool:
     return True
 
 
-def _spoiled(
-    ctx: NetContext, net: PhaseNet, places: dict[int, int], layer: Layer, read: Version
-) -> Iterator[Finding]:
+def _spoiled(ctx: NetContext, net: PhaseNet, places: dict[int, int], layer: Layer, read: Version) -> Iterator[Finding]:
     """From the overwritten version back through the layers that worked in place before."""
     version: Version | None = read
     for _ in range(_LONGEST_CHAIN):

@@ -126,7 +126,9 @@ def _finding(ctx: NetContext, net: PhaseNet) -> Finding:
         what = f'every loss_weight of the train net is 0, as in "{zero.name}"'
         advice = "give the loss a weight that is not 0"
     elif own is not None:
-        what = f'the train net has no loss: the Python layer "{own.name}" has no loss_weight, so its backward never runs'
+        what = (
+            f'the train net has no loss: the Python layer "{own.name}" has no loss_weight, so its backward never runs'
+        )
         advice = f'write loss_weight: 1 in "{own.name}" if it is the loss'
     else:
         what = "the train net has no loss"

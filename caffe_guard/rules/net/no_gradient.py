@@ -123,7 +123,11 @@ def _loss_is_skipped(net: PhaseNet) -> bool:
         entry is not None
         and entry.is_loss
         and not net.need_backward[index]
-        and any(not net.need_backward[places[id(reader)]] for version in net.graph.writes[index] for reader, _ in version.readers)
+        and any(
+            not net.need_backward[places[id(reader)]]
+            for version in net.graph.writes[index]
+            for reader, _ in version.readers
+        )
         for index, entry in enumerate(net.types)
     )
 

@@ -145,8 +145,5 @@ def _still_there(net: PhaseNet, index: int, producer: Layer) -> bool:
     """Whether no layer between writes the scores' blob anew."""
     name = producer.bottoms[0].value
     return not any(
-        top.value == name
-        for layer in net.layers[:index]
-        if layer.start > producer.start
-        for top in layer.tops
+        top.value == name for layer in net.layers[:index] if layer.start > producer.start for top in layer.tops
     )

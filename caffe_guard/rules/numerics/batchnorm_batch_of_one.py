@@ -36,7 +36,9 @@ _DATA = """\
 layer { name: "d" type: "DummyData" top: "x" top: "y"
   dummy_data_param { shape { dim: %d dim: 3 dim: 5 dim: 5 } shape { dim: %d } data_filler { type: "gaussian" } data_filler { value: 1 } } }
 """
-_POOL = 'layer { name: "gap" type: "Pooling" bottom: "x" top: "gap" pooling_param { pool: AVE global_pooling: true } }\n'
+_POOL = (
+    'layer { name: "gap" type: "Pooling" bottom: "x" top: "gap" pooling_param { pool: AVE global_pooling: true } }\n'
+)
 _END = """\
 layer { name: "fc" type: "InnerProduct" bottom: "bn" top: "fc" inner_product_param { num_output: 4 weight_filler { type: "xavier" } } }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "fc" bottom: "y" top: "loss" }
@@ -49,7 +51,10 @@ BAD = (
     ),
 )
 GOOD = (
-    Example(_DATA % (2, 2) + _POOL + 'layer { name: "bn" type: "BatchNorm" bottom: "gap" top: "bn" }\n' + _END, caffe="finite"),
+    Example(
+        _DATA % (2, 2) + _POOL + 'layer { name: "bn" type: "BatchNorm" bottom: "gap" top: "bn" }\n' + _END,
+        caffe="finite",
+    ),
     Example(_DATA % (1, 1) + 'layer { name: "bn" type: "BatchNorm" bottom: "x" top: "bn" }\n' + _END, caffe="finite"),
     Example(
         _DATA % (1, 1)

@@ -77,7 +77,9 @@ GOOD = (Example(_HEAD + (_UP % 0).replace("num_output: 3\n", "num_output: 3 grou
 
 def check(ctx: NetContext) -> Iterator[Finding]:
     """Deconvolutions with a bilinear filler whose weights have more than one channel in and out a group."""
-    if not any(settings(layer).get("weight_filler").get("type") == "bilinear" for layer in ctx.by_type("Deconvolution")):
+    if not any(
+        settings(layer).get("weight_filler").get("type") == "bilinear" for layer in ctx.by_type("Deconvolution")
+    ):
         return
     for net in ctx.phases:
         for index, layer in enumerate(net.layers):

@@ -85,7 +85,9 @@ def check(ctx: NetContext) -> Iterator[Finding]:
             if ratio == 1:
                 what = "everything is dropped, and what is left is 0 × 1/(1 - 1) = NaN"
             else:
-                what = "that is no probability: Caffe aborts at the first forward on a CPU, and computes nonsense on a GPU"
+                what = (
+                    "that is no probability: Caffe aborts at the first forward on a CPU, and computes nonsense on a GPU"
+                )
             help = None
             if 2 <= ratio <= 100:
                 help = f"write the share that is to be dropped: {ratio / 100:g} for {ratio:g} %"

@@ -64,7 +64,8 @@ layer {
         caffe="nan",
     ),
     Example(
-        _DATA + 'layer {\n  name: "bn"\n  type: "BatchNorm"\n  bottom: "x"\n  top: "bn"\n  batch_norm_param { eps: -1e-5 }\n}\n',
+        _DATA
+        + 'layer {\n  name: "bn"\n  type: "BatchNorm"\n  bottom: "x"\n  top: "bn"\n  batch_norm_param { eps: -1e-5 }\n}\n',
         expect=[7],
         caffe="nan",
     ),

@@ -57,9 +57,7 @@ layer {
 }
 """
 BAD = (
-    Example(
-        _DATA + _FC % 'type: "xaiver"', expect=[9], fixed=_DATA + _FC % 'type: "xavier"', caffe="aborts"
-    ),
+    Example(_DATA + _FC % 'type: "xaiver"', expect=[9], fixed=_DATA + _FC % 'type: "xavier"', caffe="aborts"),
     Example(_DATA + _FC % 'type: "Gaussian"', expect=[9], fixed=_DATA + _FC % 'type: "gaussian"', caffe="aborts"),
     Example(_DATA + _FC % 'type: "gaussian" std: 0', expect=[9], caffe="aborts"),
     Example(_DATA + _FC % 'type: "uniform" min: 1 max: 0', expect=[9], caffe="aborts"),
@@ -102,7 +100,14 @@ GOOD = (
 )
 TYPES = ("constant", "uniform", "gaussian", "positive_unitball", "xavier", "msra", "bilinear")
 # What other frameworks call them.
-_ELSEWHERE = {"normal": "gaussian", "zeros": "constant", "zero": "constant", "he": "msra", "kaiming": "msra", "glorot": "xavier"}
+_ELSEWHERE = {
+    "normal": "gaussian",
+    "zeros": "constant",
+    "zero": "constant",
+    "he": "msra",
+    "kaiming": "msra",
+    "glorot": "xavier",
+}
 # layer type -> its settings, and the filler of each learnable blob in order
 _FILLERS = {
     "Convolution": ("convolution_param", "weight_filler", "bias_filler"),
@@ -179,7 +184,7 @@ def _fault(value: Value, shape: Shape) -> tuple[Value, str, str | None, Fix | No
     if kind == "gaussian":
         std = f32(filler.get("std"))
         if not std > 0:
-            help = "for a constant write type: \"constant\"" if std == 0 else "write a std above 0"
+            help = 'for a constant write type: "constant"' if std == 0 else "write a std above 0"
             return filler.at("std"), f"is gaussian with std {std:g}, which must be above 0: Caffe aborts", help, None
         outputs = shape[0] if shape else None
         if sparse < -1:
@@ -188,17 +193,37 @@ def _fault(value: Value, shape: Shape) -> tuple[Value, str, str | None, Fix | No
             why = f"keeps {sparse} of {outputs} on average, a probability above 1: Caffe aborts"
             return filler.at("sparse"), why, f"write a sparse of {outputs} or less", None
     elif sparse != -1:
-        return filler.at("sparse"), f"is {kind} with sparse, which only gaussian has: Caffe aborts", "remove sparse", None
+        return (
+            filler.at("sparse"),
+            f"is {kind} with sparse, which only gaussian has: Caffe aborts",
+            "remove sparse",
+            None,
+        )
     if kind == "uniform":
         least, most = f32(filler.get("min")), f32(filler.get("max"))
         if not least <= most:
             place = filler.at("min") or filler.at("max") or value
-            return place, f"is uniform from {least:g} to {most:g} (the defaults are 0 and 1): Caffe aborts", "let min be below max", None
+            return (
+                place,
+                f"is uniform from {least:g} to {most:g} (the defaults are 0 and 1): Caffe aborts",
+                "let min be below max",
+                None,
+            )
     if kind == "bilinear" and shape is not None:
         if len(shape) != 4:
-            return place, f"is bilinear on a blob of {len(shape)} axes; it needs 4: Caffe aborts", "use xavier or constant", None
+            return (
+                place,
+                f"is bilinear on a blob of {len(shape)} axes; it needs 4: Caffe aborts",
+                "use xavier or constant",
+                None,
+            )
         if shape[2] is not None and shape[3] is not None and shape[2] != shape[3]:
-            return place, f"is bilinear on {words(shape)}; filters must be square: Caffe aborts", "use one kernel_size", None
+            return (
+                place,
+                f"is bilinear on {words(shape)}; filters must be square: Caffe aborts",
+                "use one kernel_size",
+                None,
+            )
     return None
 
 

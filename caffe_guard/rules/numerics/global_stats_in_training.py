@@ -59,7 +59,10 @@ GOOD = (
     Example(_DATA + _CONV + _BN.replace("true", "false") + _END, caffe="finite"),
     # Frozen as a whole: the statistics belong to weights that are loaded.
     Example(
-        _DATA + _CONV.replace("convolution_param", "param { lr_mult: 0 } param { lr_mult: 0 } convolution_param") + _BN + _END,
+        _DATA
+        + _CONV.replace("convolution_param", "param { lr_mult: 0 } param { lr_mult: 0 } convolution_param")
+        + _BN
+        + _END,
         caffe="finite",
     ),
 )

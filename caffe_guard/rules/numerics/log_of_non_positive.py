@@ -39,9 +39,7 @@ layer { name: "data" type: "DummyData" top: "data" dummy_data_param { shape { di
 layer { name: "r" type: "ReLU" bottom: "data" top: "r" }
 """
 BAD = (
-    Example(
-        _HEAD + 'layer {\n  name: "log"\n  type: "Log"\n  bottom: "r"\n  top: "log"\n}\n', expect=[4], caffe="nan"
-    ),
+    Example(_HEAD + 'layer {\n  name: "log"\n  type: "Log"\n  bottom: "r"\n  top: "log"\n}\n', expect=[4], caffe="nan"),
 )
 GOOD = (
     Example(

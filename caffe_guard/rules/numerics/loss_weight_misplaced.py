@@ -66,17 +66,24 @@ layer {
         caffe="finite",
     ),
     Example(
-        _HEAD + _FC + _LOSS + 'layer {\n  name: "acc"\n  type: "Accuracy"\n  bottom: "fc"\n  bottom: "y"\n  loss_weight: 1\n  top: "acc"\n}\n',
+        _HEAD
+        + _FC
+        + _LOSS
+        + 'layer {\n  name: "acc"\n  type: "Accuracy"\n  bottom: "fc"\n  bottom: "y"\n  loss_weight: 1\n  top: "acc"\n}\n',
         expect=[(10, "error")],
         caffe="aborts",
     ),
     Example(
-        _HEAD + _FC + 'layer {\n  name: "loss"\n  type: "SoftmaxWithLoss"\n  bottom: "fc"\n  bottom: "y"\n  loss_weight: -1\n}\n',
+        _HEAD
+        + _FC
+        + 'layer {\n  name: "loss"\n  type: "SoftmaxWithLoss"\n  bottom: "fc"\n  bottom: "y"\n  loss_weight: -1\n}\n',
         expect=[9],
         caffe="finite",
     ),
     Example(
-        _HEAD + _FC + 'layer {\n  name: "loss"\n  type: "SoftmaxWithLoss"\n  bottom: "fc"\n  bottom: "y"\n  loss_weight: nan\n}\n',
+        _HEAD
+        + _FC
+        + 'layer {\n  name: "loss"\n  type: "SoftmaxWithLoss"\n  bottom: "fc"\n  bottom: "y"\n  loss_weight: nan\n}\n',
         expect=[(9, "error")],
         caffe="nan",
     ),
@@ -143,7 +150,7 @@ def _weighted(net: PhaseNet, index: int, entry: LayerType, place: int, value: Va
         advice = "write a number"
     elif entry.no_gradient and not entry.is_loss and 0 in entry.no_gradient and net.need_backward[index]:
         severity = Severity.ERROR
-        message = f'{entry.name} has no gradient, and a loss_weight of {weight:g} asks for one: Caffe aborts at the first backward'
+        message = f"{entry.name} has no gradient, and a loss_weight of {weight:g} asks for one: Caffe aborts at the first backward"
         advice = "remove the loss_weight"
     elif entry.is_loss:
         if weight > 0 or place > 0:

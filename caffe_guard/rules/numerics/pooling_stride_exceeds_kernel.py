@@ -94,7 +94,9 @@ def check(ctx: NetContext) -> Iterator[Finding]:
         value = param.at("stride") or param.at("stride_h") or param.at("stride_w")
         start, end = (value.name_start, value.end) if value is not None else layer.anchor
         protected = param.get("pad") or param.get("pad_h") or param.get("pad_w") or param.get("round_mode") == "FLOOR"
-        message = f"{layer.name}: stride {stride} is larger than kernel {kernel}, so pixels between the windows are skipped"
+        message = (
+            f"{layer.name}: stride {stride} is larger than kernel {kernel}, so pixels between the windows are skipped"
+        )
         if verdict == "safe" or protected:
             yield Finding(
                 f"{message}; no window is empty",

@@ -52,7 +52,13 @@ GOOD = (
     Example(_HEAD + _POWER % "3" + _END, caffe="finite"),
     Example(_HEAD + _RELU + _POWER % "2" + _END, caffe="finite"),
     Example(_HEAD + _RELU + _POWER % "0.5 shift: 1e-4" + _END, caffe="finite"),
-    Example(_HEAD + 'layer { name: "r" type: "AbsVal" bottom: "fc" top: "r" }\n' + (_POWER % "0.5").replace('"fc"', '"r"') + _END, caffe="finite"),
+    Example(
+        _HEAD
+        + 'layer { name: "r" type: "AbsVal" bottom: "fc" top: "r" }\n'
+        + (_POWER % "0.5").replace('"fc"', '"r"')
+        + _END,
+        caffe="finite",
+    ),
 )
 
 
@@ -78,7 +84,7 @@ def _finding(layer: Layer, kind: str, source: Layer, backward: bool) -> Finding 
     negative = kind == ANY or scale < 0 or shift < 0
     zero = kind != ANY and shift == 0
     whole = power == int(power) if abs(power) < 1e9 else True
-    makes = f'which {source.type} {source.name} can make {"negative" if kind == ANY else "0"}'
+    makes = f"which {source.type} {source.name} can make {'negative' if kind == ANY else '0'}"
     if negative and not whole:
         if kind != ANY:
             makes = f"which can make shift + scale × x negative (scale {scale:g}, shift {shift:g})"

@@ -48,7 +48,11 @@ _ELSEWHERE = {
     "NetParameter.input_dim",
     "NetParameter.input_shape",
     "SolverParameter.solver_type",
-    *(f"{message}.{name}" for message in ("DataParameter", "ImageDataParameter") for name in ("scale", "mean_file", "crop_size", "mirror")),
+    *(
+        f"{message}.{name}"
+        for message in ("DataParameter", "ImageDataParameter")
+        for name in ("scale", "mean_file", "crop_size", "mirror")
+    ),
 }
 
 
@@ -90,8 +94,6 @@ def _deprecated_in(message: str) -> frozenset[str]:
         from caffe_guard.schema.tables.bvlc import DEPRECATED
 
         prefix = f"{message}."
-        found = frozenset(
-            key[len(prefix) :] for key in DEPRECATED if key.startswith(prefix) and key not in _ELSEWHERE
-        )
+        found = frozenset(key[len(prefix) :] for key in DEPRECATED if key.startswith(prefix) and key not in _ELSEWHERE)
         _cache[message] = found
     return found

@@ -72,7 +72,9 @@ def _finding(problem: BindProblem, new_format: bool) -> Finding:
     if new_format:
         message = f'in a "layer" the type is a string in quotes, not {word}: Caffe aborts'
     else:
-        message = f"in a \"layers\" (the old format) the type is an enum value without quotes, not {problem.raw}: Caffe aborts"
+        message = (
+            f'in a "layers" (the old format) the type is an enum value without quotes, not {problem.raw}: Caffe aborts'
+        )
     fix = None if better is None else Fix(f"write {better}", [Edit(problem.start, problem.end, better)], safe=True)
     return Finding(
         message,

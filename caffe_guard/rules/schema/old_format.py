@@ -32,7 +32,11 @@ SEVERITY = Severity.INFO
 SCOPE = "net"
 SINCE = "0.1.0"
 BAD = (
-    Example('layers {\n  name: "d"\n  type: DUMMY_DATA\n  top: "x"\n  dummy_data_param { num: 1 channels: 1 height: 1 width: 1 }\n}\n', expect=[1], caffe="finite"),
+    Example(
+        'layers {\n  name: "d"\n  type: DUMMY_DATA\n  top: "x"\n  dummy_data_param { num: 1 channels: 1 height: 1 width: 1 }\n}\n',
+        expect=[1],
+        caffe="finite",
+    ),
 )
 GOOD = (Example('layer {\n  name: "s"\n  type: "Silence"\n}\n'),)
 

@@ -113,9 +113,7 @@ def _finding(ctx: FileContext, problems: list[BindProblem]) -> Finding:
             severity = Severity.WARNING
     if len(problems) > 1:
         message += f" (in {len(problems)} places)"
-    return Finding(
-        message, problem.start, problem.end, help=help, fix=fix, field=problem.path, severity=severity
-    )
+    return Finding(message, problem.start, problem.end, help=help, fix=fix, field=problem.path, severity=severity)
 
 
 def _who(ctx: FileContext) -> str:

@@ -32,7 +32,12 @@ SEVERITY = Severity.ERROR
 SCOPE = "file"
 SINCE = "0.1.0"
 BAD = (
-    Example('name: lenet\nforce_backward: "true"\n', expect=[1, 2], fixed='name: "lenet"\nforce_backward: true\n', caffe="aborts"),
+    Example(
+        'name: lenet\nforce_backward: "true"\n',
+        expect=[1, 2],
+        fixed='name: "lenet"\nforce_backward: true\n',
+        caffe="aborts",
+    ),
     Example(
         'layer {\n  name: "c"\n  convolution_param { num_output: "20" stride: 2.0 }\n}\n',
         expect=[3, 3],

@@ -131,9 +131,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
                 end,
                 help="set clip_gradients, 10 say",
                 related=[
-                    Related(
-                        f"the {layer.type} layer", layer.anchor[0], layer.anchor[1], source=linked.net.source
-                    )
+                    Related(f"the {layer.type} layer", layer.anchor[0], layer.anchor[1], source=linked.net.source)
                 ],
                 field="clip_gradients",
             )

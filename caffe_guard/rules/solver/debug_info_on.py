@@ -86,7 +86,5 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
     if shown == 0:
         message = "debug_info is on, but without display the train net prints none of it"
     else:
-        message = (
-            f"debug_info prints every blob of every layer each {shown} iterations: long logs and a slower run"
-        )
+        message = f"debug_info prints every blob of every layer each {shown} iterations: long logs and a slower run"
     yield Finding(message, start, end, help="remove debug_info for a normal run", field="debug_info")

@@ -95,9 +95,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
     size = solver.iter_size
     start, end = solver.place("iter_size")
     if size == 0:
-        message = (
-            "iter_size 0: no batch is run, and 0 gradients / 0 make every weight NaN in the first update"
-        )
+        message = "iter_size 0: no batch is run, and 0 gradients / 0 make every weight NaN in the first update"
         yield Finding(message, start, end, help="leave iter_size out, or set it to 1", field="iter_size")
     elif size < 0:
         message = f"iter_size {size}: no batch is run and nothing is learnt"

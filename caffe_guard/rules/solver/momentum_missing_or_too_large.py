@@ -129,19 +129,13 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
     elif momentum < 0:
         message = f"momentum {momentum:g} is negative: each update turns against the one before it"
     elif kind == "Adam" and not solver.has("momentum"):
-        message = (
-            "Adam without momentum: it counts as 0, so there is no first moment (the usual value is 0.9)"
-        )
+        message = "Adam without momentum: it counts as 0, so there is no first moment (the usual value is 0.9)"
     elif kind == "AdaDelta" and momentum == 0:
-        message = (
-            "AdaDelta without momentum, which is its decay: nothing is averaged (the usual value is 0.95)"
-        )
+        message = "AdaDelta without momentum, which is its decay: nothing is averaged (the usual value is 0.95)"
     if message is not None:
         start, end = solver.place("momentum", "type", "solver_type")
         usual = "0.95" if kind == "AdaDelta" else "0.9"
-        yield Finding(
-            message, start, end, help=f"set momentum, {usual} say", field="momentum", severity=severity
-        )
+        yield Finding(message, start, end, help=f"set momentum, {usual} say", field="momentum", severity=severity)
     second = solver.real("momentum2", 0.999)
     if kind == "Adam" and not second < 1:
         start, end = solver.place("momentum2")

@@ -122,11 +122,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
             field="rms_decay",
         )
     elif decay < _USUAL:
-        given = (
-            f"rms_decay {decay:g}"
-            if solver.has("rms_decay")
-            else f"rms_decay is missing ({decay:g} in this fork)"
-        )
+        given = f"rms_decay {decay:g}" if solver.has("rms_decay") else f"rms_decay is missing ({decay:g} in this fork)"
         yield Finding(
             f"{given}: {1 - decay:.0%} of the running mean is the newest gradient, so each update is about as"
             " large as the rate, whatever the gradient",

@@ -119,9 +119,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
         return
     start, end = solver.place("snapshot_prefix")
     when = (
-        "Caffe aborts when it starts"
-        if snapshot > 0
-        else "Caffe dies at the end of the run and the weights are lost"
+        "Caffe aborts when it starts" if snapshot > 0 else "Caffe dies at the end of the run and the weights are lost"
     )
     yield Finding(
         f"the folder {folder} of snapshot_prefix does not exist: {when}",

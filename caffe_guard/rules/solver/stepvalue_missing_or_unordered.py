@@ -125,9 +125,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
     fix = None
     if rising != values and len({value.value for value in values}) == len(values):
         edits = [
-            Edit(to.start, to.end, ctx.source.text[by.start : by.end])
-            for to, by in zip(values, rising)
-            if to is not by
+            Edit(to.start, to.end, ctx.source.text[by.start : by.end]) for to, by in zip(values, rising) if to is not by
         ]
         fix = Fix("write the stepvalues in rising order", edits)
     before = 0

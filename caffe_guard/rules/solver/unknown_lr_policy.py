@@ -110,9 +110,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
     value = solver.message.at("lr_policy")
     if value is None or not policy:
         missing = "lr_policy is missing" if value is None else "lr_policy is empty"
-        yield Finding(
-            f"{missing}: Caffe aborts at the first update", start, end, help=known, field="lr_policy"
-        )
+        yield Finding(f"{missing}: Caffe aborts at the first update", start, end, help=known, field="lr_policy")
         return
     who = f" (known to the forks {', '.join(forks)})" if forks else ""
     near = _nearest(policy)

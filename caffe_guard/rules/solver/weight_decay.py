@@ -100,11 +100,7 @@ def check(ctx: SolverContext) -> Iterator[Finding]:
         severity = Severity.ERROR
     elif decay < 0:
         message = f"weight_decay {decay:g} is negative: it drives the weights away from 0"
-    elif (
-        strength > 2
-        and solver.type_name == "SGD"
-        and solver.message.get("regularization_type") in ("L2", None)
-    ):
+    elif strength > 2 and solver.type_name == "SGD" and solver.message.get("regularization_type") in ("L2", None):
         message = (
             f"weight_decay {decay:g} with base_lr {solver.base_lr:g}: each update multiplies the weights by"
             f" {1 - strength:g}, so they explode"
