@@ -101,13 +101,21 @@ def _statement_after(file: File, offset: int) -> Field | None:
     """The first field that begins after an offset and inside the message that holds the offset."""
     siblings = file.fields
     while True:
-        inside = None
-        for field in siblings:
-            if field.name_start > offset:
-                return field
-            if field.kind is tree.MESSAGE and field.start < offset < field.end:
-                inside = field
-                break
-        if inside is None:
-            return None
-        siblings = inside.children or []
+        later = _first_after(siblings, offset)
+        before = siblings[later - 1] if later else None
+        if before is not None and before.kind is tree.MESSAGE and before.start < offset < before.end:
+            siblings = before.children or []
+            continue
+        return siblings[later] if later < len(siblings) else None
+
+
+def _first_after(siblings: list[Field], offset: int) -> int:
+    """Index of the first sibling that begins after an offset, by halving: a file may hold thousands of comments."""
+    low, high = 0, len(siblings)
+    while low < high:
+        middle = (low + high) // 2
+        if siblings[middle].name_start > offset:
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -102,6 +102,7 @@ def infer(net: Net, state: NetState, base_dir: str | None = None, data: bool = T
                 if known:
                     entry.setup(at)
                     _check_sizes(at)
+                    _check_in_place(at)
                     tops = _as_many(at.tops, tops)
                     blobs = at.blobs
                     _check_loss_weights(at)
@@ -239,8 +240,8 @@ def _check_sizes(at: Setup) -> None:
                 items *= extent
                 if extent < 0:
                     break
+        what = f'"{at.layer.tops[index].value}"' if index < len(at.layer.tops) else "a learnable blob"
         if items > _MOST_ITEMS or items < 0 or len(shape) > _MOST_AXES:
-            what = f'"{at.layer.tops[index].value}"' if index < len(at.layer.tops) else "a learnable blob"
             why = "of more than 2147483647 items" if items > _MOST_ITEMS else "of a negative extent"
             if len(shape) > _MOST_AXES:
                 why = f"of more than {_MOST_AXES} axes"
@@ -248,6 +249,36 @@ def _check_sizes(at: Setup) -> None:
         if items == 0 and index >= len(at.tops):
             # Filling an empty blob dies on it (Check failed: data_). An empty top may still grow before a forward.
             at.abort("empty-blob", f"{what} would have no items, {words(shape)}: Caffe aborts")
+
+
+def _check_in_place(at: Setup) -> None:
+    """A layer that changes the shape of its own bottom: every forward reshapes, and takes its own top for its input.
+
+    Some layers then refuse it (InnerProduct: "Input size incompatible"). Others grind on in memory that is not theirs.
+    """
+    later = list(at.bottoms)
+    for index, bottom in enumerate(at.layer.bottoms):
+        for top, shape in zip(at.layer.tops, at.tops):
+            if top.value == bottom.value:
+                later[index] = shape
+    changed = [index for index, (one, other) in enumerate(zip(at.bottoms, later)) if one != other and other is not None]
+    if not changed or None in (at.bottoms[changed[0]] or (None,)):
+        return
+    index = changed[0]
+    again = Setup(at.layer, at.type, later, at.phase, at.base_dirs, at.data)
+    try:
+        at.type.setup(again)
+        dies = again.blobs != at.blobs
+    except Abort:
+        dies = True
+    if dies:
+        at.abort(
+            "in-place",
+            f"{at.type.name} works in place on {at.bottom_name(index)} and makes {words(later[index])} of its"
+            f" {words(at.bottoms[index])}: the next forward takes that for its input, and Caffe aborts",
+            value=next(top for top in at.layer.tops if top.value == at.layer.bottoms[index].value),
+            help="name the top otherwise",
+        )
 
 
 def _check_loss_weights(at: Setup) -> None:
@@ -272,7 +303,7 @@ def _check_params(at: Setup, owners: dict[str, tuple[Layer, int, Shape]]) -> Non
     # The blobs of a fork's layer are only roughly known; BVLC's are.
     if len(given) > len(at.blobs) and at.layer.type not in ("BN", "Normalize"):
         at.abort(
-            "param-countparam-count",
+            "param-count",
             f"{len(given)} param for {len(at.blobs)} learnable"
             f" {'blob' if len(at.blobs) == 1 else 'blobs'}: Caffe aborts",
             value=given[len(at.blobs)],

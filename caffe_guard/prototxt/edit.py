@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 
 from caffe_guard.diagnostic import Edit
+from caffe_guard.prototxt.lexer import TRIVIA
 
 _BLANKS = re.compile(r"[ \t]*")
-_SEPARATOR = re.compile(r"[ \t]*[;,]")
+# Blanks, lines and comments may stand before the separator of a statement.
+_SEPARATOR = re.compile(rf"({TRIVIA})[;,]")
 
 
 def line_ending(text: str) -> str:
@@ -69,12 +71,16 @@ def insert_into(text: str, start: int, end: int, new: str) -> Edit:
     ending = line_ending(text)
     lead = "" if text[content_end - 1 : content_end] == "\n" else ending
     tail = ending + (indent_at(text, start) if lead else "")
-    return Edit(content_end, content_end, lead + indent + _reindent(new, indent, ending).lstrip() + tail)
+    # A closing brace behind the last statement goes to a line of its own, its blanks with it.
+    return Edit(content_end, close if lead else content_end, lead + indent + _reindent(new, indent, ending).lstrip() + tail)
 
 
 def remove(text: str, name_start: int, end: int) -> Edit:
     """The statement from ``name_start`` to ``end`` and its separator, and its line when nothing else is on it."""
     separator = _SEPARATOR.match(text, end)
+    if separator and "\n" in separator.group(1):
+        # The separator goes, what stands before it stays.
+        return Edit(name_start, separator.end(), separator.group(1))
     end = separator.end() if separator else end
     line_start = text.rfind("\n", 0, name_start) + 1
     newline = text.find("\n", end)

@@ -30,7 +30,9 @@ BLANK = r"[ \t\r\n\v\f]"
 # could would take exponential time to fail.
 TRIVIA = rf"{BLANK}*(?:\#[^\n]*(?:\n{BLANK}*|\Z))*"
 NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_]*"
-NUMBER_PATTERN = r"(?:0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fF]?)(?![A-Za-z0-9_.])"
+# A leading 0 makes a number octal: 08 is none, and 01.5 is neither octal nor decimal.
+_DECIMAL = r"(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fF]?"
+NUMBER_PATTERN = rf"(?:0[xX][0-9a-fA-F]+|0[0-7]+|{_DECIMAL})(?![A-Za-z0-9_.])"
 _IN_DOUBLE = r"""[^"\\\n\0]*(?:\\[^\n\0][^"\\\n\0]*)*"""
 _IN_SINGLE = r"""[^'\\\n\0]*(?:\\[^\n\0][^'\\\n\0]*)*"""
 STRING_PATTERN = rf"""(?:"{_IN_DOUBLE}"|'{_IN_SINGLE}')"""

@@ -460,8 +460,14 @@ class _Parser:
         if token.kind is lexer.NAME:
             return tree.NAME, token.start, token.end
         if token.kind is lexer.BAD_NUMBER:
+            word = self._word(token)
+            octal = word[0] == "0" and word[1:2].isdigit()
             self._problem(
-                tree.BAD_SYNTAX, token.start, token.end, f"{self._shorten(self._word(token))} is not a number"
+                tree.BAD_SYNTAX,
+                token.start,
+                token.end,
+                f"{self._shorten(word)} is not a number",
+                help="a leading 0 makes a number octal: write it without" if octal else None,
             )
             return tree.MISSING, token.start, token.end
         if token.kind is lexer.PUNCTUATION and text[token.start] == "-":
@@ -482,7 +488,7 @@ class _Parser:
 
     def _list_of_messages(self, token: lexer.Token) -> bool:
         after = lexer.significant_token_at(self.text, token.end)
-        return after.kind is lexer.PUNCTUATION and self.text[after.start] in "{<"
+        return after.kind is lexer.PUNCTUATION and self.text[after.start] in "{<]"
 
     def _list_step(self, token: lexer.Token) -> int:
         """One item, comma or the end of the list on top of the stack."""

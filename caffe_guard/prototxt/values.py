@@ -98,6 +98,8 @@ def float_value(raw: str) -> float:
     if digits[:1].isdigit() or digits[:1] == ".":
         if digits[:2] in ("0x", "0X"):
             raise ValueError("a float cannot be written in hexadecimal")
+        if digits[0] == "0" and digits.isdigit() and len(digits) > 1:
+            raise ValueError("a leading 0 makes it octal, and a float cannot be octal")
         if digits[-1] in "fF":
             digits = digits[:-1]
         number = float(digits)

@@ -168,6 +168,9 @@ def bind(file: File, type_name: str, schema: Schema) -> Bound:
                     if _open_list_of_messages(node, field, message, path, text, stack, problems):
                         break
                 else:
+                    if ":" not in text[node.name_end : node.start]:
+                        words = "needs a colon before its list"
+                        problems.append(_refusal(node, field, message, path, text, words, WRONG_TYPE))
                     for item in node.children or ():
                         _bind_scalar(item, field, message, path, text, problems)
                 continue
@@ -300,13 +303,16 @@ def _convert(field: Field, node_kind: str, raw: str) -> object:
             try:
                 return float_value(raw)
             except ValueError:
-                pass
+                if raw.isdigit():
+                    raise _Refused(WRONG_TYPE, f"takes a {kind}; with a leading 0 this is an octal integer") from None
         raise _Refused(WRONG_TYPE, f"takes a {kind}")
     if kind == "enum":
         return _enum(field, node_kind, raw)
     if kind == "bool":
         if node_kind is not tree.STRING and raw in _BOOLEANS:
             return _BOOLEANS[raw]
+        if node_kind is tree.NUMBER and not raw.strip("0xX1") and raw.isalnum() and integer_value(raw) in (0, 1):
+            return bool(integer_value(raw))  # 00, 0x1: read as integers
         raise _Refused(WRONG_TYPE, "takes true or false")
     raise _Refused(WRONG_TYPE, "takes a message, { … }")
 

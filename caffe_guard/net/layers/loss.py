@@ -77,15 +77,28 @@ def _softmax_loss(at: Setup) -> None:
     _scalar(at)
 
 
+def _four_axes(at: Setup, *indices: int) -> None:
+    """Blob::num(), an accessor of the days of four axes, refuses more (blob.hpp, LegacyShape)."""
+    for index in indices:
+        shape = at.bottoms[index]
+        if shape is not None and len(shape) > 4:
+            at.abort(
+                "axes",
+                f"{at.bottom_name(index)} has {len(shape)} axes; {at.type.name} takes 4 at most: Caffe aborts",
+                value=at.layer.bottoms[index],
+            )
+
+
 def _euclidean(at: Setup) -> None:
     """euclidean_loss_layer.cpp: as many items a record; the shapes may differ."""
     _same_batch(at)
+    _four_axes(at, 0)
     one, other = at.bottoms[0], at.bottoms[1]
     if one is not None and other is not None:
         first, second = count(one[1:]), count(other[1:])
         if differ(first, second):
             at.abort(
-                "shape-mismatchshape-mismatch",
+                "shape-mismatch",
                 f"{at.bottom_name(0)}, {words(one)}, has {first} items a record and {at.bottom_name(1)},"
                 f" {words(other)},"
                 f" has {second}: Caffe aborts",
@@ -136,13 +149,16 @@ def _legacy(shape: tuple[Extent, ...], axis: int) -> Extent:
 
 
 def _hinge(at: Setup) -> None:
+    """hinge_loss_layer.cpp, Forward_cpu."""
     _same_batch(at)
+    _four_axes(at, 0)
     _scalar(at)
 
 
 def _multinomial(at: Setup) -> None:
     """multinomial_logistic_loss_layer.cpp: one label a record."""
     _same_batch(at)
+    _four_axes(at, 0, 1)
     labels = at.bottoms[1]
     if labels is not None and any(_legacy(labels, axis) not in (None, 1) for axis in (1, 2, 3)):
         at.abort(

@@ -102,6 +102,9 @@ def _scale(at: Setup) -> None:
     if len(at.bottoms) == 1:
         at.blobs = [scale]
     if at.param.get("bias_term"):
+        if at.bottoms[0] is not None:
+            # The inner Bias layer looks at the axis even where a scalar scale needs none.
+            at.axis("axis", len(at.bottoms[0]))
         at.blobs.append(scale)
     same_as_bottom(at)
 

@@ -114,7 +114,7 @@ def _lstm_unit(at: Setup) -> None:
         if shape is not None and (differ(shape[0], 1) or (cell is not None and differ(shape[1], cell[1]))):
             streams = cell[1] if cell is not None else None
             at.abort(
-                "shape-mismatchshape-mismatch",
+                "shape-mismatch",
                 f"{at.bottom_name(index)} is {words(shape)}; one step of"
                 f" {'?' if streams is None else streams} streams is"
                 " wanted: Caffe aborts",
@@ -123,7 +123,7 @@ def _lstm_unit(at: Setup) -> None:
     if cell is not None and gates is not None:
         if len(gates) != 3 or (cell[2] is not None and differ(gates[2], 4 * cell[2])):
             at.abort(
-                "shape-mismatchshape-mismatch",
+                "shape-mismatch",
                 f"{at.bottom_name(1)}, {words(gates)}, must be four times as wide as"
                 f" {at.bottom_name(0)}, {words(cell)}:"
                 " Caffe aborts",

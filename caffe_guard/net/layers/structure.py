@@ -221,7 +221,7 @@ def _reshape(at: Setup) -> None:
         new = count(out)
         if differ(total, new):
             at.abort(
-                "shape-mismatchshape-mismatch",
+                "shape-mismatch",
                 f"{at.bottom_name(0)}, {words(shape)}, has {total} items and the new shape"
                 f" {words(tuple(out))} has {new}:"
                 " Caffe aborts",
@@ -251,14 +251,14 @@ def _crop(at: Setup) -> None:
         have = shape[index]
         if reference is not None and index >= len(reference):
             at.abort(
-                "axesaxes",
+                "axes",
                 f"{at.bottom_name(1)}, {words(reference)}, has no axis {index} to crop"
                 f" {at.bottom_name(0)} to: Caffe aborts",
                 value=at.layer.bottoms[1],
             )
         if have is not None and wanted is not None and have - offset < wanted:
             at.abort(
-                "shape-mismatchshape-mismatch",
+                "shape-mismatch",
                 f"axis {index} of {at.bottom_name(0)}, {words(shape)}, from offset {offset} is shorter"
                 f" than the {wanted} of"
                 f" {at.bottom_name(1)}, {words(reference)}: Caffe aborts",
@@ -297,6 +297,8 @@ def _batch_reindex(at: Setup) -> None:
     if shape is None:
         at.set_tops(None)
         return
+    if not shape:
+        at.abort("axes", f"{at.bottom_name(0)} is a scalar; BatchReindex picks along the batch, axis 0: Caffe aborts")
     at.set_tops((None if index is None else index[0], *shape[1:]))
 
 
@@ -311,7 +313,7 @@ def _filter(at: Setup) -> None:
         )
     if selector is not None and any(extent not in (None, 1) for extent in selector[1:]):
         at.abort(
-            "axesaxes",
+            "axes",
             f"the selector {at.bottom_name(len(at.bottoms) - 1)} is {words(selector)}; all axes but the"
             " first must be 1:"
             " Caffe aborts",

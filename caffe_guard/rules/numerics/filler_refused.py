@@ -209,6 +209,8 @@ def _fault(value: Value, shape: Shape) -> tuple[Value, str, str | None, Fix | No
                 "let min be below max",
                 None,
             )
+    if shape == () and kind in ("xavier", "msra", "positive_unitball"):
+        return place, f"is {kind} on a blob without axes, which has no fan: Caffe aborts", "use constant", None
     if kind == "bilinear" and shape is not None:
         if len(shape) != 4:
             return (

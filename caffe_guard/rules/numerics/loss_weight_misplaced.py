@@ -148,7 +148,7 @@ def _weighted(net: PhaseNet, index: int, entry: LayerType, place: int, value: Va
         severity = Severity.ERROR if net.need_backward[index] else Severity.WARNING
         message = f"the loss_weight of {top} is {weight:g}: the loss and every gradient below it become NaN"
         advice = "write a number"
-    elif entry.no_gradient and not entry.is_loss and 0 in entry.no_gradient and net.need_backward[index]:
+    elif not entry.is_loss and 0 in entry.no_gradient and net.need_backward[index] and not net.blobs[index]:
         severity = Severity.ERROR
         message = f"{entry.name} has no gradient, and a loss_weight of {weight:g} asks for one: Caffe aborts at the first backward"
         advice = "remove the loss_weight"
