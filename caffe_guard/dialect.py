@@ -35,7 +35,23 @@ def unknown_owners(problem: BindProblem) -> tuple[str, ...] | None:
         return owners_of_field(problem.type_name, problem.field_name)
     if problem.kind == binding.UNKNOWN_ENUM_VALUE and problem.node is not None and problem.node.kind is tree.NAME:
         return owners_of_enum_value(problem.expected, problem.raw)
+    if problem.kind == binding.WRONG_TYPE and problem.node is not None and problem.node.kind is tree.LIST:
+        return _owners_of_repeated_field(problem.type_name, problem.field_name)
     return None
+
+
+def _owners_of_repeated_field(type_name: str, field_name: str) -> tuple[str, ...]:
+    """The forks in which a field may be given more than once (yjxiong's device_id)."""
+    from caffe_guard.schema.dialects import DIALECTS
+
+    owners = []
+    for fork in DIALECTS:
+        schema = schema_for(fork)
+        if type_name in schema.message_names():
+            field = schema.message(type_name).fields.get(field_name)
+            if field is not None and field.repeated:
+                owners.append(fork)
+    return tuple(owners)
 
 
 def unknown_layer_types(bound: Bound) -> list[str]:

@@ -397,6 +397,8 @@ def lint_group(paths: list[str], settings: Settings, overlay: dict[str, str] | N
 
 # Below this much text, starting processes costs more than it gains.
 _PARALLEL_BYTES = 2 * 1024 * 1024
+# Text judged between two collections of garbage: at some fifty bytes of objects a byte, a few hundred megabytes.
+_COLLECTED_BYTES = 4 * 1024 * 1024
 
 
 def lint(paths: Iterable[str], settings: Settings, overlay: dict[str, str] | None = None, jobs: int = 0) -> Result:
@@ -417,8 +419,7 @@ def lint(paths: Iterable[str], settings: Settings, overlay: dict[str, str] | Non
         for part in _in_processes(groups, settings, overlay, jobs):
             result.merge(part)
     else:
-        for one in groups:
-            result.merge(lint_group(one, settings, overlay))
+        result.merge(_lint_groups(groups, settings, overlay))
     result.sort()
     return result
 
@@ -446,6 +447,14 @@ def _in_processes(
 
 def _lint_groups(groups: list[list[str]], settings: Settings, overlay: dict[str, str] | None) -> Result:
     result = Result()
+    since = 0
     for one in groups:
         result.merge(lint_group(one, settings, overlay))
+        # A job's contexts refer to each other. The collector may be off (see the command line): then it is done here.
+        since += sum(_size(path) for path in one)
+        if since > _COLLECTED_BYTES:
+            import gc
+
+            gc.collect()
+            since = 0
     return result

@@ -256,15 +256,15 @@ def _check_in_place(at: Setup) -> None:
 
     Some layers then refuse it (InnerProduct: "Input size incompatible"). Others grind on in memory that is not theirs.
     """
-    later = list(at.bottoms)
-    for index, bottom in enumerate(at.layer.bottoms):
-        for top, shape in zip(at.layer.tops, at.tops):
-            if top.value == bottom.value:
+    changed = -1
+    for top, shape in zip(at.layer.tops, at.tops):
+        for index, bottom in enumerate(at.layer.bottoms):
+            if bottom.value == top.value and shape is not None and at.bottoms[index] != shape:
+                changed = index
+                later = list(at.bottoms)
                 later[index] = shape
-    changed = [index for index, (one, other) in enumerate(zip(at.bottoms, later)) if one != other and other is not None]
-    if not changed or None in (at.bottoms[changed[0]] or (None,)):
+    if changed < 0 or None in (at.bottoms[changed] or (None,)):
         return
-    index = changed[0]
     again = Setup(at.layer, at.type, later, at.phase, at.base_dirs, at.data)
     try:
         at.type.setup(again)
@@ -274,9 +274,9 @@ def _check_in_place(at: Setup) -> None:
     if dies:
         at.abort(
             "in-place",
-            f"{at.type.name} works in place on {at.bottom_name(index)} and makes {words(later[index])} of its"
-            f" {words(at.bottoms[index])}: the next forward takes that for its input, and Caffe aborts",
-            value=next(top for top in at.layer.tops if top.value == at.layer.bottoms[index].value),
+            f"{at.type.name} works in place on {at.bottom_name(changed)} and makes {words(later[changed])} of its"
+            f" {words(at.bottoms[changed])}: the next forward takes that for its input, and Caffe aborts",
+            value=next(top for top in at.layer.tops if top.value == at.layer.bottoms[changed].value),
             help="name the top otherwise",
         )
 

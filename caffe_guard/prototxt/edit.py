@@ -11,9 +11,10 @@ import re
 from caffe_guard.diagnostic import Edit
 from caffe_guard.prototxt.lexer import TRIVIA
 
-_BLANKS = re.compile(r"[ \t]*")
+# Compiled on first use: most runs edit nothing.
+_BLANKS = r"[ \t]*"
 # Blanks, lines and comments may stand before the separator of a statement.
-_SEPARATOR = re.compile(rf"({TRIVIA})[;,]")
+_SEPARATOR = rf"({TRIVIA})[;,]"
 
 
 def line_ending(text: str) -> str:
@@ -25,7 +26,7 @@ def line_ending(text: str) -> str:
 def indent_at(text: str, offset: int) -> str:
     """The blanks at the start of the line that holds the offset."""
     line_start = text.rfind("\n", 0, offset) + 1
-    match = _BLANKS.match(text, line_start)
+    match = re.compile(_BLANKS).match(text, line_start)
     assert match is not None
     return match.group()
 
@@ -35,7 +36,7 @@ def insert_after(text: str, name_start: int, end: int, new: str) -> Edit:
 
     A comment at the end of that line stays with it. When other statements share the line, the new one follows on it.
     """
-    separator = _SEPARATOR.match(text, end)
+    separator = re.compile(_SEPARATOR).match(text, end)
     end = separator.end() if separator else end
     newline = text.find("\n", end)
     rest = text[end : newline if newline >= 0 else len(text)]
@@ -72,12 +73,14 @@ def insert_into(text: str, start: int, end: int, new: str) -> Edit:
     lead = "" if text[content_end - 1 : content_end] == "\n" else ending
     tail = ending + (indent_at(text, start) if lead else "")
     # A closing brace behind the last statement goes to a line of its own, its blanks with it.
-    return Edit(content_end, close if lead else content_end, lead + indent + _reindent(new, indent, ending).lstrip() + tail)
+    return Edit(
+        content_end, close if lead else content_end, lead + indent + _reindent(new, indent, ending).lstrip() + tail
+    )
 
 
 def remove(text: str, name_start: int, end: int) -> Edit:
     """The statement from ``name_start`` to ``end`` and its separator, and its line when nothing else is on it."""
-    separator = _SEPARATOR.match(text, end)
+    separator = re.compile(_SEPARATOR).match(text, end)
     if separator and "\n" in separator.group(1):
         # The separator goes, what stands before it stays.
         return Edit(name_start, separator.end(), separator.group(1))
@@ -88,7 +91,7 @@ def remove(text: str, name_start: int, end: int) -> Edit:
     rest = text[end:line_end].strip()
     if not text[line_start:name_start].strip() and (not rest or rest.startswith("#")):
         return Edit(line_start, line_end, "")
-    blanks = _BLANKS.match(text, end)
+    blanks = re.compile(_BLANKS).match(text, end)
     assert blanks is not None
     return Edit(name_start, blanks.end(), "")
 

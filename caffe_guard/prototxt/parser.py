@@ -29,11 +29,10 @@ _STATEMENT = re.compile(
     |([}}]|>(?!>{{6}})))""",
     re.VERBOSE,
 )
-_TRIVIA = re.compile(TRIVIA)
-_REST_OF_LINE = re.compile(r"[^\n]*")
 _CLOSERS = {"{": "}", "<": ">", "[": "]"}
-_CONFLICT_END = re.compile(r"^>{7}(?:[ \t][^\n]*|(?=[\r\n])|\Z)", re.MULTILINE)
-_CONFLICT_SPLIT = re.compile(r"^={7}(?:[ \t][^\n]*|(?=[\r\n])|\Z)", re.MULTILINE)
+# Compiled on first use: conflicts are rare.
+_CONFLICT_END = r"(?m)^>{7}(?:[ \t][^\n]*|(?=[\r\n])|\Z)"
+_CONFLICT_SPLIT = r"(?m)^={7}(?:[ \t][^\n]*|(?=[\r\n])|\Z)"
 # A word of the text is quoted in messages up to this length.
 _MOST_QUOTED = 40
 # How far up an unindented text is searched for a message of the same name; Caffe's messages nest five deep.
@@ -580,10 +579,10 @@ class _Parser:
             )
             return token.end
         if mark == "|":
-            split = _CONFLICT_SPLIT.search(self.text, token.end)
+            split = re.compile(_CONFLICT_SPLIT).search(self.text, token.end)
             return split.start() if split else token.end
         if mark == "=":
-            end = _CONFLICT_END.search(self.text, token.end)
+            end = re.compile(_CONFLICT_END).search(self.text, token.end)
             if end is not None:
                 self._conflict = None
                 return end.end()

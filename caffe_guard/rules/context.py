@@ -137,7 +137,7 @@ class NetContext:
 
     scope = "net"
 
-    __slots__ = ("_by_type", "_phases", "base_dir", "data", "file", "inline", "net", "solvers")
+    __slots__ = ("_by_type", "_has_loss", "_phases", "base_dir", "data", "file", "inline", "net", "solvers")
 
     def __init__(self, file: FileContext, net: Net, base_dir: str, data: bool, inline: bool = False) -> None:
         self.file = file
@@ -147,6 +147,7 @@ class NetContext:
         self.inline = inline
         self.solvers: list[SolverContext] = []
         self._by_type: dict[str, list[Layer]] | None = None
+        self._has_loss: bool | None = None
         self._phases: list[PhaseNet] | None = None
 
     @property
@@ -183,10 +184,12 @@ class NetContext:
     @property
     def has_loss(self) -> bool:
         """Whether some layer is a loss by its type, or carries a loss_weight that is not 0."""
-        for layer in self.net.layers:
-            if layer.type.endswith("Loss") or any(weight != 0 for weight in layer.message.get("loss_weight") or ()):
-                return True
-        return False
+        if self._has_loss is None:
+            self._has_loss = any(
+                layer.type.endswith("Loss") or any(value.value != 0 for value in layer.message.values("loss_weight"))
+                for layer in self.net.layers
+            )
+        return self._has_loss
 
     @property
     def trains(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from caffe_guard.config import Settings
@@ -35,7 +35,9 @@ def test_spans_nest_and_follow_each_other(text):
         fields, low, high = stack.pop()
         position = low
         for field in fields:
-            assert low <= field.name_start <= field.name_end <= field.start <= field.end <= high or field.children is None
+            assert (
+                low <= field.name_start <= field.name_end <= field.start <= field.end <= high or field.children is None
+            )
             assert field.start >= position and field.end <= high
             position = field.end
             if field.children is not None and field.kind is not tree.LIST:
@@ -68,6 +70,7 @@ def test_binding_and_linting_any_text_never_fails(text):
 
 
 @given(any_text)
+@example('type""A""\n""')
 def test_fixing_any_text_comes_to_rest_without_new_syntax_problems(text):
     def judge(overlay):
         return lint(["a.prototxt"], Settings(), {"a.prototxt": text, **overlay})

@@ -5,7 +5,22 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 _NAMES = st.sampled_from(
-    ["name", "layer", "layers", "top", "bottom", "type", "param", "lr_mult", "net", "base_lr", "pool", "x", "inf", "nan"]
+    [
+        "name",
+        "layer",
+        "layers",
+        "top",
+        "bottom",
+        "type",
+        "param",
+        "lr_mult",
+        "net",
+        "base_lr",
+        "pool",
+        "x",
+        "inf",
+        "nan",
+    ]
 )
 _SPACE = st.sampled_from(["", " ", "\n", "\t", "  ", "\r\n", " # said\n", "\n\n", "#\n", "# \udce9\u4e2d\n"])
 _SCALARS = st.sampled_from(
