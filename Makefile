@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test check bench caffe schema docs fuzz rule clean
+.PHONY: help demo test check bench caffe schema docs fuzz clean
 
 help:
 	@echo "make demo    set everything up and show the main job"
@@ -23,6 +23,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 demo: $(STAMP)
+	@tools/make_caffe_root.sh build/caffe-root || echo "going on without real Caffe"
 	@$(BIN)/python tools/demo.py
 
 test: $(STAMP)

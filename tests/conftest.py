@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, settings
 
 from tests.caffe.judge import Judge
 
-
 _SLOW_MACHINES_ARE_FINE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("quick", max_examples=150, **_SLOW_MACHINES_ARE_FINE)
 settings.register_profile("thorough", max_examples=13_000, **_SLOW_MACHINES_ARE_FINE)

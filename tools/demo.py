@@ -89,7 +89,11 @@ def run(*arguments: str) -> int:
     colour = ["--color", "always"] if sys.stdout.isatty() and arguments[0] == "lint" else []
     environment = {**os.environ, "PYTHONPATH": ROOT}
     return subprocess.run(
-        [sys.executable, "-m", "caffe_guard", *arguments, *colour], cwd=FOLDER, env=environment, check=False
+        [sys.executable, "-m", "caffe_guard", *arguments, *colour],
+        cwd=FOLDER,
+        env=environment,
+        stderr=subprocess.STDOUT,
+        check=False,
     ).returncode
 
 

@@ -34,7 +34,7 @@ def test_random_nets_build_or_abort_as_caffe_builds_them(judge, kind):
         ask = judge.net if kind == "MemoryData" else judge.forward
         verdict = ask(text, phase="TRAIN", timeout=60)
         died = verdict.result == "aborts"
-        if died and not said or said and verdict.result not in ("aborts", "nan", "garbage"):
+        if (died and not said) or (said and verdict.result not in ("aborts", "nan", "garbage")):
             wrong.append(f"{text}Caffe {verdict.result}: {verdict.message}; caffe-guard: {said or 'nothing'}")
             continue
         if died:
