@@ -26,9 +26,10 @@ _LINT = "import sys; from caffe_guard.cli import main; sys.exit(main(['lint', 's
 _PARSE = """\
 from google.protobuf import text_format
 import caffe_pb2
-for message, path in ((caffe_pb2.SolverParameter(), 'solver.prototxt'), (caffe_pb2.NetParameter(), 'train_val.prototxt')):
-    with open(path) as stream:
-        text_format.Merge(stream.read(), message)
+with open('solver.prototxt') as stream:
+    text_format.Merge(stream.read(), caffe_pb2.SolverParameter())
+with open('train_val.prototxt') as stream:
+    text_format.Merge(stream.read(), caffe_pb2.NetParameter())
 """
 _SCALING = """\
 import contextlib, io, sys, time

@@ -1,8 +1,8 @@
 """Applies the fixes that findings carry: all edits of a fix or none, round after round until nothing is left to mend.
 
 A round takes the fixes whose edits touch no place that an earlier one touched, changes the texts in memory, and judges
-them again. A fix that leads to more syntax errors than there were is left out; rounds that come to no rest stop the whole
-work: then nothing is written.
+them again. A fix that leads to more syntax errors than there were is left out; rounds that come to no rest stop the
+whole work: then nothing is written.
 """
 
 from __future__ import annotations
