@@ -13,7 +13,8 @@ help:
 	@echo "make bench   measure lint against protobuf, and how it scales"
 	@echo "make caffe   build a root with real Caffe for the tests (once, about a minute, 1 GB)"
 	@echo "make schema  write the tables from proto/       make docs   write the generated parts of the README"
-	@echo "make fuzz    the long run of the property tests make clean  remove what was built"
+	@echo "make fuzz    the long run: slow, random and property tests (half an hour)"
+	@echo "make clean   remove what was built"
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' \
@@ -39,7 +40,9 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py
 
 fuzz: $(STAMP)
-	$(BIN)/python -m pytest -q tests/prototxt/test_properties.py --hypothesis-profile=thorough
+	$(BIN)/python -m pytest -q -m slow
+	CAFFE_GUARD_RANDOM_NETS=400 CAFFE_GUARD_RANDOM_TEXTS=4000 $(BIN)/python -m pytest -q -n auto \
+	  --hypothesis-profile=thorough tests/prototxt tests/net/test_random_nets.py
 
 caffe:
 	@tools/make_caffe_root.sh build/caffe-root

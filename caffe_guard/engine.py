@@ -17,7 +17,7 @@ from caffe_guard.rules.context import FileContext, LinkedNet, MissingNet, NetCon
 from caffe_guard.schema.bind import bind
 from caffe_guard.schema.dialects import schema_for
 from caffe_guard.source import Source
-from caffe_guard.suppress import Suppression, read_suppressions
+from caffe_guard.suppress import Suppressions, read_suppressions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Job:
         self._solvers: list[SolverContext] = []
         self._nets: dict[str, NetContext] = {}
         self._inline: list[NetContext] = []
-        self._suppressions: dict[str, list[Suppression]] = {}
+        self._suppressions: dict[str, Suppressions] = {}
         self._rules = {rule.code: rule for rule in all_rules()}
 
     # -- loading ------------------------------------------------------------------------------------------------
@@ -281,10 +281,10 @@ class Job:
         rule = self._rules[code]
         if not self.settings.selects(code, rule.name):
             return
-        for suppression in self._suppressions.get(source.path, ()):
-            if suppression.covers(finding.start, code, rule.name):
-                self.result.suppressed += 1
-                return
+        suppressions = self._suppressions.get(source.path)
+        if suppressions is not None and suppressions.cover(finding.start, code, rule.name):
+            self.result.suppressed += 1
+            return
         severity = self.settings.severity_of(code, rule.name)
         if severity is None:
             severity = rule.severity if finding.severity is None else finding.severity
@@ -295,7 +295,7 @@ class Job:
 
         for path, suppressions in self._suppressions.items():
             source = self.result.sources[path]
-            for suppression in suppressions:
+            for suppression in suppressions.all:
                 for finding in unknown_suppression.judge(suppression, source):
                     self._report("CG008", source, finding)
                 if self.settings.select or self.settings.ignore:

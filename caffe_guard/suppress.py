@@ -7,6 +7,7 @@ names) on its own line; on a line of its own it speaks for the statement that fo
 
 from __future__ import annotations
 
+import bisect
 import re
 
 from caffe_guard.prototxt import lexer, tree
@@ -55,12 +56,40 @@ class Suppression:
         return [rule for rule in self.rules if rule not in self.used]
 
 
-def read_suppressions(source: Source, file: File) -> list[Suppression]:
-    """The suppression comments of a file, in order."""
+class Suppressions:
+    """The comments of one file, ``all`` in order, and which of them cover a place."""
+
+    __slots__ = ("_farthest", "_local", "_starts", "_whole", "all")
+
+    def __init__(self, comments: list[Suppression]) -> None:
+        self.all = comments
+        self._whole = [one for one in comments if one.verb == "ignore-file"]
+        self._local = sorted((one for one in comments if one.verb != "ignore-file"), key=lambda one: one.start)
+        self._starts = [one.start for one in self._local]
+        # How far the comments up to each one reach: where that is not far enough, no earlier one can cover a place.
+        self._farthest: list[int] = []
+        for one in self._local:
+            self._farthest.append(max(one.end, self._farthest[-1]) if self._farthest else one.end)
+
+    def cover(self, offset: int, code: str, name: str) -> bool:
+        """Whether some comment silences a finding of that rule at that offset; remembers the first that does."""
+        for one in self._whole:
+            if one.covers(offset, code, name):
+                return True
+        index = bisect.bisect_right(self._starts, offset) - 1
+        while index >= 0 and self._farthest[index] > offset:
+            if self._local[index].covers(offset, code, name):
+                return True
+            index -= 1
+        return False
+
+
+def read_suppressions(source: Source, file: File) -> Suppressions:
+    """The suppression comments of a file."""
     text = source.text
+    found: list[Suppression] = []
     if _MARK not in text:
-        return []
-    found = []
+        return Suppressions(found)
     pattern = re.compile(_COMMENT)
     for token in lexer.comments(text):
         match = pattern.match(text, token.start, token.end)
@@ -74,7 +103,7 @@ def read_suppressions(source: Source, file: File) -> list[Suppression]:
             extent = _extent(source, file, token.start)
         end = token.start + len(text[token.start : token.end].rstrip())
         found.append(Suppression(verb, rules, match["reason"].strip(), (token.start, end), extent))
-    return found
+    return Suppressions(found)
 
 
 def _extent(source: Source, file: File, comment_start: int) -> tuple[int, int]:

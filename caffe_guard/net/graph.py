@@ -7,6 +7,8 @@ read the Split's tops, which have names of their own.
 
 from __future__ import annotations
 
+import bisect
+
 from caffe_guard.net.problem import Problem
 
 TYPE_CHECKING = False
@@ -34,13 +36,14 @@ class Step:
 
 
 class Version:
-    """One writing of a blob: who wrote it, as which top, and who reads it (layer, bottom index)."""
+    """One writing of a blob: who wrote it (the layer and its index), as which top, and who reads it (layer, bottom)."""
 
-    __slots__ = ("loss_weight", "name", "producer", "readers", "top")
+    __slots__ = ("index", "loss_weight", "name", "producer", "readers", "top")
 
-    def __init__(self, name: str, producer: Layer, top: int) -> None:
+    def __init__(self, name: str, producer: Layer, index: int, top: int) -> None:
         self.name = name
         self.producer = producer
+        self.index = index
         self.top = top
         self.readers: list[tuple[Layer, int]] = []
         self.loss_weight = 0.0
@@ -74,6 +77,7 @@ def build_graph(layers: list[Layer]) -> Graph:
     """The graph of the layers that a phase has, in file order."""
     graph = Graph()
     current: dict[str, Version] = {}
+    makers: _Makers | None = None
     for index, layer in enumerate(layers):
         reads: list[Version | None] = []
         for place, bottom in enumerate(layer.bottoms):
@@ -81,13 +85,14 @@ def build_graph(layers: list[Layer]) -> Graph:
             reads.append(version)
             if version is None:
                 graph.unknown.add(index)
-                graph.problems.append(_unknown_bottom(layer, bottom, layers, index))
+                makers = makers or _Makers(layers)
+                graph.problems.append(makers.unknown_bottom(index, bottom))
             else:
                 version.readers.append((layer, place))
         graph.reads.append(reads)
         writes = []
         for place, top in enumerate(layer.tops):
-            version = Version(top.value, layer, place)
+            version = Version(top.value, layer, index, place)
             current[top.value] = version
             graph.versions.append(version)
             writes.append(version)
@@ -130,33 +135,42 @@ def _insert_splits(graph: Graph, layers: list[Layer]) -> None:
                 graph.steps.append(Step(None, name, [version.name], tops, split_weights))
 
 
-def _unknown_bottom(layer: Layer, bottom: Value, layers: list[Layer], index: int) -> Problem:
-    """In words: is it made later, in another phase, or not at all; and what name is near."""
-    name = bottom.value
-    for later in layers[index:]:
-        if any(top.value == name for top in later.tops):
-            where = "itself" if later is layer else f'"{later.name}", which comes after it'
-            return Problem(
-                "unknown-bottom",
-                f'"{layer.name}" reads "{name}", which is made only by {where}; Caffe goes through the'
-                " file once, in order,"
-                " and aborts",
-                bottom.start,
-                bottom.end,
-                layer,
-                "bottom",
-                "move the layer that makes it before this one",
+class _Makers:
+    """Which layers make a blob, looked up when a bottom is unknown: in what words, and what name is near."""
+
+    # Near names are searched for this often in one net: the search looks at every blob.
+    _MOST_HINTS = 20
+
+    def __init__(self, layers: list[Layer]) -> None:
+        self._layers = layers
+        self._by_name: dict[str, list[int]] = {}
+        self._hints = 0
+        for index, layer in enumerate(layers):
+            for top in layer.tops:
+                self._by_name.setdefault(top.value, []).append(index)
+
+    def unknown_bottom(self, index: int, bottom: Value) -> Problem:
+        """In words: is it made later, or not at all; and what name is near."""
+        layer = self._layers[index]
+        name = bottom.value
+        makers = self._by_name.get(name, [])
+        later = bisect.bisect_left(makers, index)
+        if later < len(makers):
+            where = (
+                "itself" if makers[later] == index else f'"{self._layers[makers[later]].name}", which comes after it'
             )
-    known = {top.value for earlier in layers[:index] for top in earlier.tops}
-    return Problem(
-        "unknown-bottom",
-        f'"{layer.name}" reads "{name}", which no layer before it makes: Caffe aborts',
-        bottom.start,
-        bottom.end,
-        layer,
-        "bottom",
-        _near(name, known),
-    )
+            message = (
+                f'"{layer.name}" reads "{name}", which is made only by {where}; Caffe goes through the file once, in'
+                " order, and aborts"
+            )
+            help: str | None = "move the layer that makes it before this one"
+        else:
+            message = f'"{layer.name}" reads "{name}", which no layer before it makes: Caffe aborts'
+            help = None
+            self._hints += 1
+            if self._hints <= self._MOST_HINTS:
+                help = _near(name, {known for known, made in self._by_name.items() if made[0] < index})
+        return Problem("unknown-bottom", message, bottom.start, bottom.end, layer, "bottom", help)
 
 
 def _near(name: str, known: set[str]) -> str | None:

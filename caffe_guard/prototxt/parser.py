@@ -81,6 +81,8 @@ class _Parser:
         self._siblings = self.root
         self._separator_allowed = False
         self._conflict: int | None = None
+        # Patterns of conflict markers that were searched for in vain: they do not come any more.
+        self._absent: set[str] = set()
 
     # -- the fast path ------------------------------------------------------------------------------------------
 
@@ -579,16 +581,24 @@ class _Parser:
             )
             return token.end
         if mark == "|":
-            split = re.compile(_CONFLICT_SPLIT).search(self.text, token.end)
+            split = self._marker_after(_CONFLICT_SPLIT, token.end)
             return split.start() if split else token.end
         if mark == "=":
-            end = re.compile(_CONFLICT_END).search(self.text, token.end)
+            end = self._marker_after(_CONFLICT_END, token.end)
             if end is not None:
                 self._conflict = None
                 return end.end()
         if mark == ">":
             self._conflict = None
         return token.end
+
+    def _marker_after(self, pattern: str, position: int) -> re.Match[str] | None:
+        if pattern in self._absent:
+            return None
+        found = re.compile(pattern).search(self.text, position)
+        if found is None:
+            self._absent.add(pattern)
+        return found
 
     def _skip_junk(self, token: lexer.Token, quiet: bool = False) -> int:
         """Report the run of unreadable text at ``token`` once, and go on at its line's end or at the next brace."""

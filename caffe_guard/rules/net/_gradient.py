@@ -19,14 +19,12 @@ def learns(net: PhaseNet, index: int) -> bool:
 
 def carries_gradient(net: PhaseNet) -> list[bool]:
     """Per layer, whether it or a layer before it learns: Net::Init's forward pass (src/caffe/net.cpp)."""
-    places = {id(layer): index for index, layer in enumerate(net.layers)}
     carries: list[bool] = []
     for index in range(len(net.layers)):
         below = any(
-            version is not None and carries[places[id(version.producer)]]
-            for version in net.graph.reads[index]
             # A layer that reads its own top has been told as an unknown bottom.
-            if version is None or places[id(version.producer)] < index
+            version is not None and version.index < index and carries[version.index]
+            for version in net.graph.reads[index]
         )
         carries.append(below or learns(net, index))
     return carries

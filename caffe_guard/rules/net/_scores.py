@@ -13,14 +13,11 @@ _CARRIERS = ("Reshape", "Flatten", "Split", "Permute")
 
 def producer_of(net: PhaseNet, index: int, bottom: int = 0) -> Layer | None:
     """The layer that computes a bottom's values, looked for through layers that only rearrange them."""
-    places = {id(layer): place for place, layer in enumerate(net.layers)}
     while bottom < len(net.graph.reads[index]):
         version = net.graph.reads[index][bottom]
         if version is None:
             return None
-        producer = version.producer
-        place = places[id(producer)]
-        if producer.type not in _CARRIERS or place >= index:
-            return producer
-        index, bottom = place, 0
+        if version.producer.type not in _CARRIERS or version.index >= index:
+            return version.producer
+        index, bottom = version.index, 0
     return None

@@ -165,7 +165,6 @@ _LONGEST_CHAIN = 32
 def check(ctx: NetContext) -> Iterator[Finding]:
     """In-place layers on the way of a gradient; those that make a wrong output in any net."""
     for net in ctx.phases:
-        places = {id(layer): index for index, layer in enumerate(net.layers)}
         for index, layer in enumerate(net.layers):
             read = overwritten(net, index)
             if read is None:
@@ -175,7 +174,7 @@ def check(ctx: NetContext) -> Iterator[Finding]:
                 if fault == WRONG or net.need_backward[index]:
                     yield _own(ctx, layer, fault)
             elif ctx.trains and net.phase == "TRAIN" and net.need_backward[index]:
-                yield from _spoiled(ctx, net, places, layer, read)
+                yield from _spoiled(ctx, net, layer, read)
 
 
 def overwritten(net: PhaseNet, index: int) -> Version | None:
@@ -241,14 +240,14 @@ def _reads_top(layer: Layer) -> bool:
     return True
 
 
-def _spoiled(ctx: NetContext, net: PhaseNet, places: dict[int, int], layer: Layer, read: Version) -> Iterator[Finding]:
+def _spoiled(ctx: NetContext, net: PhaseNet, layer: Layer, read: Version) -> Iterator[Finding]:
     """From the overwritten version back through the layers that worked in place before."""
     version: Version | None = read
     for _ in range(_LONGEST_CHAIN):
         if version is None:
             return
         producer = version.producer
-        place = places[id(producer)]
+        place = version.index
         before = overwritten(net, place)
         # A layer in place that is wrong by itself has been told.
         told = before is not None and own_fault(net, place) is not None

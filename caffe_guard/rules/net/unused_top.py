@@ -121,14 +121,12 @@ def _displays(ctx: NetContext) -> bool:
 
 
 def _outputs(net: PhaseNet) -> Iterator[tuple[Version, Shape]]:
-    places = {id(layer): index for index, layer in enumerate(net.layers)}
     for version in net.graph.dead():
-        index = places[id(version.producer)]
-        entry = net.types[index]
+        entry = net.types[version.index]
         # A fork's layer may be an evaluation that is made to be read.
         if entry is None or entry.is_loss or version.loss_weight or version.producer.type in _MEANT:
             continue
-        shape = net.top_shapes[index][version.top]
+        shape = net.top_shapes[version.index][version.top]
         if shape is None or count(shape) == 1:
             continue
         yield version, shape
