@@ -76,9 +76,14 @@ class Net:
 
     def layer_name_at(self, offset: int) -> str | None:
         """The name of the layer whose text holds an offset; None outside layers and for one without a name."""
+        layer = self.layer_at(offset)
+        return None if layer is None else layer.name or None
+
+    def layer_at(self, offset: int) -> Layer | None:
+        """The layer whose text holds an offset."""
         if self._starts is None:
             self._starts = [layer.start for layer in self.layers]
         index = bisect.bisect_right(self._starts, offset) - 1
         if index < 0 or offset >= self.layers[index].end:
             return None
-        return self.layers[index].name or None
+        return self.layers[index]

@@ -68,8 +68,13 @@ class PhaseNet:
         return Setup(self.layers[index], entry, self.bottom_shapes[index], self.phase, (), False)
 
 
-def infer(net: Net, state: NetState, base_dir: str | None = None, data: bool = True) -> PhaseNet:
-    """Build a net for a state. ``base_dir`` and its parents are tried for files a net names, if ``data`` says so."""
+def infer(
+    net: Net, state: NetState, base_dir: str | None = None, data: bool = True, unread: frozenset[int] = frozenset()
+) -> PhaseNet:
+    """Build a net for a state. ``base_dir`` and its parents are tried for files a net names, if ``data`` says so.
+
+    ``unread`` are the indices of layers of which the schema refused a value: what they make is unknown.
+    """
     layers, problems = filter_layers(net, state)
     graph = build_graph(layers)
     built = PhaseNet(net, state, layers, graph)
@@ -98,7 +103,7 @@ def infer(net: Net, state: NetState, base_dir: str | None = None, data: bool = T
             else:
                 at = Setup(layer, entry, bottoms, state.phase, base_dirs, data)
                 _check_counts(at)
-                known = index not in graph.unknown
+                known = index not in graph.unknown and layer.index not in unread
                 if known:
                     entry.setup(at)
                     _check_sizes(at)

@@ -173,7 +173,7 @@ class _Parser:
             )
             return
         field = self._stack[-1].field
-        opener = self.text[field.start]
+        opener = self._opener(field)
         if _CLOSERS[opener] != closer:
             self._problem(
                 tree.BAD_SYNTAX,
@@ -185,6 +185,11 @@ class _Parser:
                 replacement=_CLOSERS[opener],
             )
         self._pop(start + 1)
+
+    def _opener(self, field: Field) -> str:
+        """The brace that opened a message or list; a message whose brace is missing counts as one of ``{``."""
+        opener = self.text[field.start : field.start + 1]
+        return opener if opener in _CLOSERS else "{"
 
     def _finish(self) -> None:
         """Close what is open at the end of the text."""
@@ -201,7 +206,7 @@ class _Parser:
         return self._stack[-1].field.start + 1 if self._stack else 0
 
     def _report_unclosed(self, field: Field, next_start: int | None) -> None:
-        opener = self.text[field.start]
+        opener = self._opener(field)
         closer = _CLOSERS[opener]
         what = f'"{field.name}"' if field.name else f"'{opener}'"
         self._problem(
@@ -393,6 +398,19 @@ class _Parser:
                 replacement=f"{name}:",
             )
             return self._scalar_statement(name, name_start, name_end, token)
+        if token.kind is lexer.NAME and self._begins_a_body(name_start, token):
+            self._problem(
+                tree.BAD_SYNTAX,
+                name_start,
+                name_end,
+                f"a '{{' is missing after \"{self._shorten(name)}\"",
+                help="what follows stands further right, as the fields of a message do",
+                replacement=f"{name} {{",
+            )
+            field = Field(name, name_start, name_end, tree.MESSAGE, name_end, name_end, [])
+            self._siblings.append(field)
+            self._push(field)
+            return name_end
         self._problem(
             tree.BAD_SYNTAX,
             name_start,
@@ -405,6 +423,16 @@ class _Parser:
         if not self._same_line(name_end, token.start):
             return name_end
         return self._skip_junk(token, quiet=True)
+
+    def _begins_a_body(self, name_start: int, token: lexer.Token) -> bool:
+        """Whether a name and, on a later line and further right, the name of a field show that a brace was left out."""
+        own_line, line = self._line_start(name_start), self._line_start(token.start)
+        if own_line == line or not self._first_on_line(name_start, own_line):
+            return False
+        if not self._first_on_line(token.start, line) or self._indent(line) <= self._indent(own_line):
+            return False
+        after = lexer.significant_token_at(self.text, token.end)
+        return after.kind is lexer.PUNCTUATION and self.text[after.start] in ":{<"
 
     def _scalar_statement(self, name: str, name_start: int, name_end: int, token: lexer.Token) -> int:
         if token.kind is lexer.NAME:

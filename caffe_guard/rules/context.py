@@ -215,8 +215,17 @@ class NetContext:
             from caffe_guard.net.shapes import infer
 
             states = self._states()
-            self._phases = [infer(self.net, state, base_dir=self.base_dir, data=self.data) for state in states]
+            unread = self._unread()
+            self._phases = [infer(self.net, state, self.base_dir, self.data, unread) for state in states]
         return self._phases
+
+    def _unread(self) -> frozenset[int]:
+        """The layers that lost a value to the parser or the schema."""
+        bound = self.file.bound
+        if bound is None or not bound.lost:
+            return frozenset()
+        layers = (self.net.layer_at(place) for place in bound.lost)
+        return frozenset(layer.index for layer in layers if layer is not None)
 
     def _states(self) -> list[NetState]:
         from caffe_guard.net.phase import NetState

@@ -44,7 +44,8 @@ class BindProblem:
 
     ``type_name`` and ``field_name`` say where it was; ``path`` is the dotted path below the layer (or the root).
     ``raw`` is the value as written; ``expected`` names what the field takes, or the enum for an unknown value.
-    ``first`` and ``second`` are the two values of a field that is given twice.
+    ``first`` and ``second`` are the two values of a field that is given twice. ``lost`` tells that a value was refused
+    and nothing stands in its place: what hangs on it is unknown.
     """
 
     __slots__ = (
@@ -53,6 +54,7 @@ class BindProblem:
         "field_name",
         "first",
         "kind",
+        "lost",
         "message",
         "node",
         "path",
@@ -89,19 +91,25 @@ class BindProblem:
         self.first = first
         self.second = second
         self.node = node
+        self.lost = kind in (WRONG_TYPE, OUT_OF_RANGE, UNKNOWN_ENUM_VALUE)
 
     def __repr__(self) -> str:
         return f"BindProblem({self.kind}, {self.type_name}.{self.field_name}, {self.start}..{self.end})"
 
 
 class Bound:
-    """The root message and every problem, in the text's order."""
+    """The root message and every problem, in the text's order.
 
-    __slots__ = ("message", "problems")
+    ``lost`` are the places of values that are missing or were refused, where nobody knows what was meant: what hangs
+    on them is unknown.
+    """
 
-    def __init__(self, message: Message, problems: list[BindProblem]) -> None:
+    __slots__ = ("lost", "message", "problems")
+
+    def __init__(self, message: Message, problems: list[BindProblem], lost: list[int]) -> None:
         self.message = message
         self.problems = problems
+        self.lost = lost
 
 
 class _Refused(Exception):
@@ -117,6 +125,7 @@ def bind(file: File, type_name: str, schema: Schema) -> Bound:
     """The text as a message of the named type (``NetParameter``, ``SolverParameter``, …)."""
     text = file.text
     problems: list[BindProblem] = []
+    missing: list[int] = []
     root = Message(schema.message(type_name), {}, 0, 0, 0, len(text))
     # One entry an open message: its children still to be read, and what it is.
     stack: list[tuple[Any, Message, str]] = [(iter(file.fields), root, "")]
@@ -158,6 +167,7 @@ def bind(file: File, type_name: str, schema: Schema) -> Bound:
                 )
                 break
             if node_kind is tree.MISSING:
+                missing.append(node.name_start)
                 continue
             if node_kind is tree.LIST:
                 if not field.repeated:
@@ -201,7 +211,8 @@ def bind(file: File, type_name: str, schema: Schema) -> Bound:
             stack.pop()
             _check_required(message, path, problems)
     problems.sort(key=lambda problem: problem.start)
-    return Bound(root, problems)
+    missing.extend(problem.start for problem in problems if problem.lost)
+    return Bound(root, problems, missing)
 
 
 def _open_list_of_messages(
@@ -237,6 +248,7 @@ def _bind_scalar(node: Node, field: Field, message: Message, path: str, text: st
         meant = _meant(field, message, raw)
         if meant is None:
             return
+        problems[-1].lost = False
         value = meant
     bound = Value(value, node.name_start, node.name_end, node.start, node.end)
     existing = message.fields.get(field.name)

@@ -50,7 +50,8 @@ def findings(ctx: NetContext, kinds: tuple[str, ...], in_forks: Severity | None 
 def _layers_with_unread_values(ctx: NetContext) -> set[str]:
     """The layers in which the schema refused something: what is missing there is told already, by another rule."""
     bound = ctx.file.bound
-    if bound is None or not bound.problems:
+    if bound is None:
         return set()
-    names = (ctx.net.layer_name_at(problem.start) for problem in bound.problems if problem.kind in _UNREAD)
+    places = [problem.start for problem in bound.problems if problem.kind in _UNREAD]
+    names = (ctx.net.layer_name_at(place) for place in (*places, *bound.lost))
     return {name for name in names if name is not None}
