@@ -101,10 +101,11 @@ class Finding(_Record):
     """What a rule yields.
 
     ``message`` is one sentence that stands alone; ``help`` says what to change. ``severity`` overrides the rule's own.
-    ``source`` is set when the place lies in another file than the one under judgement.
+    ``source`` is set when the place lies in another file than the one under judgement. ``others`` are the further places
+    of a fault that is told once: a comment that silences the first place leaves them to be told.
     """
 
-    __slots__ = ("end", "field", "fix", "help", "layer", "message", "related", "severity", "source", "start")
+    __slots__ = ("end", "field", "fix", "help", "layer", "message", "others", "related", "severity", "source", "start")
 
     def __init__(
         self,
@@ -118,10 +119,12 @@ class Finding(_Record):
         field: str | None = None,
         severity: Severity | None = None,
         source: Source | None = None,
+        others: Iterable[tuple[int, int]] = (),
     ) -> None:
         self.message = message
         self.start = start
         self.end = end
+        self.others = tuple(others)
         self.help = help
         self.fix = fix
         self.related = tuple(related)

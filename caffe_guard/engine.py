@@ -10,7 +10,7 @@ import os
 
 from caffe_guard import dialect as dialects
 from caffe_guard import files
-from caffe_guard.diagnostic import Diagnostic, Finding, Severity
+from caffe_guard.diagnostic import Diagnostic, Finding, Fix, Severity
 from caffe_guard.prototxt import parse
 from caffe_guard.rules import all_rules
 from caffe_guard.rules.context import FileContext, LinkedNet, MissingNet, NetContext, SolverContext
@@ -212,6 +212,7 @@ class Job:
         for source in solver.solver.net_sources():
             net: NetContext | None = None
             found: str | None = None
+            kind: str | None = None
             if source.inline is not None:
                 net = inline.get(id(source.value))
                 if net is None:
@@ -224,10 +225,13 @@ class Job:
                     missing.setdefault(id(source.value), MissingNet(source.field, source.value, looked))
                 else:
                     linked_document = self._load(found)
-                    if linked_document is not None and linked_document.kind == files.NET:
-                        net = self._net_context(linked_document)
+                    if linked_document is not None:
+                        kind = linked_document.kind
+                        if kind == files.NET:
+                            net = self._net_context(linked_document)
+            inline_net = source.inline is not None
             solver.nets.append(
-                LinkedNet(source.role, source.index, source.field, source.value, found, net, source.inline is not None)
+                LinkedNet(source.role, source.index, source.field, source.value, found, net, inline_net, kind)
             )
             if net is not None and solver not in net.solvers:
                 net.solvers.append(solver)
@@ -282,7 +286,7 @@ class Job:
         if not self.settings.selects(code, rule.name):
             return
         suppressions = self._suppressions.get(source.path)
-        if suppressions is not None and suppressions.cover(finding.start, code, rule.name):
+        if suppressions is not None and suppressions.all and _silence(finding, suppressions, code, rule.name):
             self.result.suppressed += 1
             return
         severity = self.settings.severity_of(code, rule.name)
@@ -303,6 +307,18 @@ class Job:
                     continue
                 for finding in unused_suppression.judge(suppression, source):
                     self._report("CG007", source, finding)
+
+
+def _silence(finding: Finding, suppressions: Suppressions, code: str, name: str) -> bool:
+    """Whether comments silence a finding at all its places; where they silence some, it moves to what is left."""
+    places = ((finding.start, finding.end), *finding.others)
+    left = [place for place in places if not suppressions.cover(place[0], code, name)]
+    if left and len(left) < len(places):
+        finding.start, finding.end = left[0]
+        if finding.fix is not None:
+            edits = [edit for edit in finding.fix.edits if not suppressions.cover(edit.start, code, name)]
+            finding.fix = Fix(finding.fix.description, edits, finding.fix.safe) if edits else None
+    return not left
 
 
 def solver_net_paths(document: _Document) -> list[str]:

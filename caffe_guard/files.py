@@ -87,7 +87,7 @@ def what_it_is_instead(source: Source) -> str | None:
         return "an HDF5 file (a snapshot or data), not a prototxt"
     if head.startswith(("\x1f\udc8b", "PK\x03\x04")):
         return "a compressed archive, not a prototxt"
-    if head.startswith(("\udcff\udcfe", "\udcfe\udcff")):
+    if head.startswith(("\udcff\udcfe", "\udcfe\udcff")) and "\0" in head:
         return "UTF-16 text: Caffe reads prototxt files as UTF-8; save it again in that encoding"
     odd = sum(1 for character in head if (character < " " and character not in "\t\n\r\f\v") or character > "\udc7f")
     zeros = head.count("\0")

@@ -122,7 +122,7 @@ def unified_diff(path: str, before: str, after: str) -> str:
     """The change of one file as a unified diff."""
     import difflib
 
-    name = path.replace(os.sep, "/")
+    name = path.replace(os.sep, "/").lstrip("/")
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
     )

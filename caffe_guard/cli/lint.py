@@ -51,14 +51,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        settings = _settings(args)
-    except ConfigError as error:
-        return fail(str(error))
+    # Plugins first: options and settings may name their rules.
     for plugin in args.plugin:
         problem = _load_plugin(plugin)
         if problem is not None:
             return fail(problem)
+    try:
+        settings = _settings(args)
+    except ConfigError as error:
+        return fail(str(error))
     return _lint(args, settings)
 
 
@@ -145,15 +146,17 @@ def _fix(
     if args.diff:
         # The findings stay what they are: nothing has been mended.
         for path in sorted(fixed.texts):
-            sys.stdout.write(fixing.unified_diff(path, originals[path].text, fixed.texts[path]))
+            _write_exactly(fixing.unified_diff(path, originals[path].text, fixed.texts[path]))
         count = len(fixed.applied)
         sys.stderr.write(f"caffe-guard: --fix would mend {count} {'finding' if count == 1 else 'findings'}\n")
         _report(args, settings, result, to_stderr=args.format == "text")
         return _exit_code(result, settings)
+    for path, text in overlay.items():
+        # Who pipes a text through wants it back, mended or not.
+        _write_exactly(fixed.texts.get(path, text))
     written = 0
     for path in sorted(fixed.texts):
         if path in overlay:
-            sys.stdout.write(fixed.texts[path])
             continue
         try:
             if files.read_source(path).text != originals[path].text:
@@ -170,6 +173,13 @@ def _fix(
         )
     _report(args, settings, fixed.result, to_stderr=bool(overlay))
     return _exit_code(fixed.result, settings)
+
+
+def _write_exactly(text: str) -> None:
+    """A text of the user's to standard output, with the bytes it was read from."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.flush()
 
 
 def _report(args: argparse.Namespace, settings: Settings, result: Result, to_stderr: bool = False) -> None:

@@ -73,14 +73,23 @@ class FileContext:
 class LinkedNet:
     """A net that a solver trains or tests.
 
-    ``role`` is ``train`` or ``test``, ``index`` counts within it; ``field`` and ``value`` say where the solver names it; ``net`` is its
-    context, None when the file was not found or is no net. ``inline`` is true for ``net_param`` and its siblings.
+    ``role`` is ``train`` or ``test``, ``index`` counts within it; ``field`` and ``value`` say where the solver names it;
+    ``net`` is its context, None when the file was not found or is no net. ``kind`` is what the file is, None when it was
+    not found or could not be read. ``inline`` is true for ``net_param`` and its siblings.
     """
 
-    __slots__ = ("field", "index", "inline", "net", "path", "role", "value")
+    __slots__ = ("field", "index", "inline", "kind", "net", "path", "role", "value")
 
     def __init__(
-        self, role: str, index: int, field: str, value: Value, path: str | None, net: NetContext | None, inline: bool
+        self,
+        role: str,
+        index: int,
+        field: str,
+        value: Value,
+        path: str | None,
+        net: NetContext | None,
+        inline: bool,
+        kind: str | None,
     ) -> None:
         self.role = role
         self.index = index
@@ -89,6 +98,7 @@ class LinkedNet:
         self.path = path
         self.net = net
         self.inline = inline
+        self.kind = kind
 
 
 class MissingNet:

@@ -88,6 +88,7 @@ def check(ctx: NetContext) -> Iterator[Finding]:
     for found in by_type.values():
         first = found[0]
         written = types[starts[bisect.bisect_right(starts, first.start) - 1]] if starts else ""
+        first.others = tuple((other.start, other.end) for other in found[1:])
         if len(found) > 1 and written:
             first.message += f"; {len(found)} layers of this file have it"
             places = [Related(f'"{other.layer}" too', other.start, other.end) for other in found[1:4]]

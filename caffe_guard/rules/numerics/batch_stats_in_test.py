@@ -146,4 +146,5 @@ def check(ctx: NetContext) -> Iterator[Finding]:
         related=[Related(f'"{other.name}" too', one.name_start, one.end) for other, one in places[1:4]],
         layer=layer.name,
         field="batch_norm_param.use_global_stats",
+        others=[(one.name_start, one.end) for _, one in places[1:]],
     )

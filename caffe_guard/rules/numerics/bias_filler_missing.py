@@ -107,18 +107,17 @@ def check(ctx: NetContext) -> Iterator[Finding]:
     if not missing:
         return
     first = missing[0]
-    place = settings(first)
-    start, end = (place.name_start, place.name_end) if first.message.has(FILLED[first.type]) else first.anchor
+    places = [(settings(layer).name_start, settings(layer).name_end) for layer in missing]
     which = named(missing)
     yield Finding(
         f"{len(missing)} {'layer has' if len(missing) == 1 else 'layers have'} a bias and no bias_filler ({which}):"
         " Caffe starts the bias at 0, which is fine and gives no NaN",
-        start,
-        end,
+        *places[0],
         help="say so with bias_filler, if you want it written",
         fix=Fix(f"add {_FILLER}", [_edit(ctx.source.text, layer) for layer in missing], safe=True),
         layer=first.name,
         field=f"{FILLED[first.type]}.bias_filler",
+        others=places[1:],
     )
 
 

@@ -106,4 +106,5 @@ def _finding(found: list[tuple[Layer, Value]]) -> Finding:
         related=[Related(f'"{other.name}" too', one.name_start, one.end) for other, one in found[1:3]],
         layer=layer.name,
         field="batch_norm_param.use_global_stats",
+        others=[(one.name_start, one.end) for _, one in found[1:]],
     )

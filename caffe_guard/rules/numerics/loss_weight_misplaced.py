@@ -197,4 +197,5 @@ def _switched_off(off: list[tuple[str, Value]]) -> Finding:
         layer=name,
         field="loss_weight",
         severity=Severity.INFO,
+        others=[(one.name_start, one.end) for _, one in off[1:]],
     )

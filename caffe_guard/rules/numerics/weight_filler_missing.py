@@ -118,6 +118,7 @@ def check(ctx: NetContext) -> Iterator[Finding]:
         help='give weight_filler { type: "xavier" } or "msra" to each layer that is not loaded from a .caffemodel',
         layer=first.name,
         field=field,
+        others=[(settings(layer).name_start, settings(layer).name_end) for layer in missing[1:]],
     )
 
 

@@ -73,7 +73,8 @@ def check(ctx: FileContext) -> Iterator[Finding]:
                 below = "" if field == "layer" else f"{path}.{field}" if path else field
                 stack.extend((value.value, below) for value in values)
     for (name, field), places in seen.items():
-        value, path = min(places, key=lambda place: place[0].name_start)
+        places.sort(key=lambda place: place[0].name_start)
+        value, path = places[0]
         count = f" ({len(places)} times in this file)" if len(places) > 1 else ""
         yield Finding(
             f'"{field}" of {name} is an old field{count}',
@@ -81,6 +82,7 @@ def check(ctx: FileContext) -> Iterator[Finding]:
             value.name_end,
             help=f"the newer way: {deprecated_for(name, field)}",
             field=path,
+            others=[(other.name_start, other.name_end) for other, _ in places[1:]],
         )
 
 

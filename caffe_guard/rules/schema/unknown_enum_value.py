@@ -91,4 +91,13 @@ def _finding(ctx: FileContext, problems: list[BindProblem]) -> Finding:
         help = "see the enum in caffe.proto"
     if len(problems) > 1:
         message += f" (in {len(problems)} places)"
-    return Finding(message, problem.start, problem.end, help=help, fix=fix, field=problem.path, severity=severity)
+    return Finding(
+        message,
+        problem.start,
+        problem.end,
+        help=help,
+        fix=fix,
+        field=problem.path,
+        severity=severity,
+        others=[(other.start, other.end) for other in problems[1:]],
+    )
