@@ -101,8 +101,8 @@ class Finding(_Record):
     """What a rule yields.
 
     ``message`` is one sentence that stands alone; ``help`` says what to change. ``severity`` overrides the rule's own.
-    ``source`` is set when the place lies in another file than the one under judgement. ``others`` are the further places
-    of a fault that is told once: a comment that silences the first place leaves them to be told.
+    ``source`` is set when the place lies in another file than the one under judgement. ``others`` are the further
+    places of a fault that is told once: a comment that silences the first place leaves them to be told.
     """
 
     __slots__ = ("end", "field", "fix", "help", "layer", "message", "others", "related", "severity", "source", "start")
