@@ -310,7 +310,7 @@ def _dummy(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
 
 def _input(r: random.Random, odd: bool) -> tuple[list[list[int]], str]:
     shapes = "".join(
-        f"shape {{ {' '.join(f'dim: {extent}' for extent in _shape(r))} }} " for _ in range(r.choice((1, 1, 2)))
+        f"shape {{ {' '.join(f'dim: {extent}' for extent in _shape(r))} }} " for _ in range(r.choice((1, 1, 2, 0)))
     )
     return [], f"input_param {{ {shapes}}}"
 

@@ -30,8 +30,9 @@ def test_random_nets_build_or_abort_as_caffe_builds_them(judge, kind):
         settings.dialect = "bvlc"
         result = lint(["net.prototxt"], settings, {"net.prototxt": text})
         said = [one.finding.message for one in result.diagnostics if one.severity == Severity.ERROR]
-        # A setting that kills the first forward is as bad as one that kills the set-up. MemoryData has no data here.
-        ask = judge.net if kind == "MemoryData" else judge.forward
+        # A setting that kills the first forward is as bad as one that kills the set-up. MemoryData, and an
+        # Input without a shape, get their data from a script.
+        ask = judge.net if kind in ("Input", "MemoryData") else judge.forward
         verdict = ask(text, phase="TRAIN", timeout=60)
         died = verdict.result == "aborts"
         if (died and not said) or (said and verdict.result not in ("aborts", "nan", "garbage")):

@@ -158,7 +158,8 @@ def _input(at: Setup) -> None:
     tops = len(at.layer.tops)
     if len(shapes) not in (0, 1, tops):
         at.abort("bad-parameter", f"{len(shapes)} shape for {tops} tops; give one, or one a top: Caffe aborts", "shape")
-    at.tops = _per_top(at, shapes) if shapes else [None] * tops
+    # Without a shape nothing reshapes the tops: they keep no axes, until a script gives them some.
+    at.tops = _per_top(at, shapes) if shapes else [()] * tops
 
 
 def _dummy_data(at: Setup) -> None:
