@@ -153,6 +153,24 @@ class Job:
         self.result.sort()
         return self.result
 
+    def kind_of(self, path: str) -> str | None:
+        """What an entry file is; None when it could not be read or is no text format."""
+        document = self._documents.get(os.path.realpath(path))
+        return None if document is None else document.kind
+
+    def nets_of(self, path: str) -> list[NetContext]:
+        """The nets that a file holds, or that it names as a solver: the one it trains first. After :meth:`run`."""
+        document = self._documents.get(os.path.realpath(path))
+        if document is None:
+            return []
+        if document.kind == files.NET:
+            return [self._net_context(document)]
+        found: list[NetContext] = []
+        for solver in self._solvers:
+            if solver.file is document.context:
+                found.extend(linked.net for linked in solver.nets if linked.net is not None)
+        return found
+
     def _bind(self, documents: list[_Document]) -> None:
         bvlc = schema_for(dialects.BVLC)
         bound = {}

@@ -21,6 +21,7 @@ UNUSABLE = 2
 # name -> (module, one line of help); what stands here is all that `caffe-guard --help` has to load.
 COMMANDS = {
     "lint": ("caffe_guard.cli.lint", "judge solvers and nets before training"),
+    "shapes": ("caffe_guard.cli.shapes", "show a net's layers, shapes, cost and gradients"),
     "lr": ("caffe_guard.cli.lr", "show a solver's learning rate over the run"),
     "rules": ("caffe_guard.cli.rules", "list the rules"),
     "explain": ("caffe_guard.cli.explain", "explain a rule: what happens, why, how to fix it"),

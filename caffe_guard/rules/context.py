@@ -222,12 +222,14 @@ class NetContext:
         With solvers: the states that they ask for. A net alone: those that its data layers speak of; a deploy net: TEST.
         """
         if self._phases is None:
-            from caffe_guard.net.shapes import infer
-
-            states = self._states()
-            unread = self._unread()
-            self._phases = [infer(self.net, state, self.base_dir, self.data, unread) for state in states]
+            self._phases = [self.built_for(state) for state in self._states()]
         return self._phases
+
+    def built_for(self, state: NetState) -> PhaseNet:
+        """The net as Caffe would build it in a state."""
+        from caffe_guard.net.shapes import infer
+
+        return infer(self.net, state, self.base_dir, self.data, self._unread())
 
     def _unread(self) -> frozenset[int]:
         """The layers that lost a value to the parser or the schema."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caffe_guard.net.layers.entry import UNBOUNDED, LayerType, Setup, count, words
+from caffe_guard.net.layers.entry import UNBOUNDED, LayerType, Setup, count, product, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,13 +218,44 @@ def shapes_fit(one: Shape, other: Shape) -> bool:
     return one is None or other is None or _compatible(one, other)
 
 
+def _convolved_macs(bottoms: list[Shape], tops: list[Shape], blobs: list[Shape]) -> Extent:
+    """The weights, once a position of the outputs."""
+    return _macs(tops, blobs)
+
+
+def _deconvolved_macs(bottoms: list[Shape], tops: list[Shape], blobs: list[Shape]) -> Extent:
+    """The weights, once a position of the inputs."""
+    return _macs(bottoms, blobs)
+
+
+def _macs(maps: list[Shape], blobs: list[Shape]) -> Extent:
+    weights = blobs[0] if blobs else None
+    if weights is None or any(shape is None for shape in maps):
+        return None
+    axes = len(weights) - 2
+    total: Extent = 0
+    for shape in maps:
+        assert shape is not None
+        positions = count((*shape[: -axes - 1], *shape[-axes:]) if axes else shape[:-1])
+        each = product(count(weights), positions)
+        total = None if total is None or each is None else total + each
+    return total
+
+
 TYPES = (
     LayerType(
-        "Convolution", _convolution, bottoms=(1, UNBOUNDED), tops=(1, UNBOUNDED), equal=True, param="convolution_param"
+        "Convolution",
+        _convolution,
+        bottoms=(1, UNBOUNDED),
+        tops=(1, UNBOUNDED),
+        equal=True,
+        param="convolution_param",
+        macs=_convolved_macs,
     ),
     LayerType(
         "Deconvolution",
         _deconvolution,
+        macs=_deconvolved_macs,
         bottoms=(1, UNBOUNDED),
         tops=(1, UNBOUNDED),
         equal=True,
@@ -232,7 +263,12 @@ TYPES = (
     ),
     LayerType("Im2col", _im2col, param="convolution_param"),
     LayerType(
-        "DepthwiseConvolution", _depthwise, bottoms=(1, UNBOUNDED), tops=(1, UNBOUNDED), param="convolution_param"
+        "DepthwiseConvolution",
+        _depthwise,
+        bottoms=(1, UNBOUNDED),
+        tops=(1, UNBOUNDED),
+        param="convolution_param",
+        macs=_convolved_macs,
     ),
-    LayerType("ConvolutionDepthwise", _depthwise, param="convolution_param"),
+    LayerType("ConvolutionDepthwise", _depthwise, param="convolution_param", macs=_convolved_macs),
 )

@@ -36,7 +36,8 @@ class LayerType:
     are made without a name. ``loss_weight`` is the default weight of top 0. ``param`` names the settings message.
     ``in_place`` is one of the words above. ``no_force`` are the bottoms that force_backward does not reach,
     ``no_gradient`` those whose gradient, if asked for, makes Caffe abort. ``hides_nan`` tells that a NaN in the bottom
-    need not show in the top. ``setup`` fills in ``tops`` and ``blobs``.
+    need not show in the top. ``setup`` fills in ``tops`` and ``blobs``. ``macs`` gives the multiply-accumulates of one
+    forward from the shapes of bottoms, tops and learnable blobs; without it they are not counted (element-wise work).
     """
 
     __slots__ = (
@@ -47,6 +48,7 @@ class LayerType:
         "hides_nan",
         "in_place",
         "loss_weight",
+        "macs",
         "name",
         "no_force",
         "no_gradient",
@@ -70,7 +72,9 @@ class LayerType:
         no_gradient: tuple[int, ...] = (),
         data: bool = False,
         hides_nan: bool = False,
+        macs: Callable[[list[Shape], list[Shape], list[Shape]], Extent] | None = None,
     ) -> None:
+        self.macs = macs
         self.name = name
         self.setup = setup
         self.bottoms = bottoms
@@ -160,6 +164,11 @@ def count(shape: Iterable[Extent]) -> Extent:
         else:
             total *= extent
     return None if unknown and total != 0 else total
+
+
+def product(*counts: Extent) -> Extent:
+    """The product of counts; None when one is unknown."""
+    return count(counts)
 
 
 def differ(one: Extent, other: Extent) -> bool:

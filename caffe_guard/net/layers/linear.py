@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from caffe_guard.net.layers.entry import LayerType, Setup, count
+from caffe_guard.net.layers.entry import LayerType, Setup, count, product
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from caffe_guard.net.layers.entry import Extent, Shape
 
 
 def _inner_product(at: Setup) -> None:
@@ -26,6 +30,13 @@ def _inner_product(at: Setup) -> None:
     at.set_tops((*shape[:axis], outputs))
 
 
+def _inner_product_macs(bottoms: list[Shape], tops: list[Shape], blobs: list[Shape]) -> Extent:
+    """The weights, once a row."""
+    if tops[0] is None or blobs[0] is None:
+        return None
+    return product(count(blobs[0]), *tops[0][:-1])
+
+
 def _embed(at: Setup) -> None:
     outputs: int = at.param.get("num_output")
     inputs: int = at.param.get("input_dim")
@@ -40,6 +51,6 @@ def _embed(at: Setup) -> None:
 
 
 TYPES = (
-    LayerType("InnerProduct", _inner_product, param="inner_product_param"),
+    LayerType("InnerProduct", _inner_product, param="inner_product_param", macs=_inner_product_macs),
     LayerType("Embed", _embed, param="embed_param", no_gradient=(0,)),
 )

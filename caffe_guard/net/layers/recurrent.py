@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from caffe_guard.net.layers.entry import LayerType, Setup, count, differ, words
+from caffe_guard.net.layers.entry import LayerType, Setup, count, differ, product, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from caffe_guard.net.layers.entry import Extent
+    from caffe_guard.net.layers.entry import Extent, Shape
 
 
 def _recurrent(at: Setup, gates: int) -> None:
@@ -79,6 +79,20 @@ def _recurrent(at: Setup, gates: int) -> None:
     at.tops = list(tops[: max(1, len(at.layer.tops))])
 
 
+def _recurrent_macs(bottoms: list[Shape], tops: list[Shape], blobs: list[Shape]) -> Extent:
+    """The weights of input and state, once a step and stream; those of a static input once a stream."""
+    top = tops[0] if tops else None
+    weights = [blob for blob in blobs if blob is not None and len(blob) == 2]
+    if top is None or None in blobs:
+        return None
+    # Input, state, and an RNN's output: with one matrix more there is a static input, and it stands second.
+    static = weights.pop(1) if len(blobs) in (4, 6) else ()
+    each = [product(count(one), top[0], top[1]) for one in weights]
+    each.append(product(count(static), top[1]) if static else 0)
+    known = [one for one in each if one is not None]
+    return sum(known) if len(known) == len(each) else None
+
+
 def _counts(at: Setup, hidden: int) -> None:
     """RecurrentLayer's MinBottomBlobs, MaxBottomBlobs and ExactNumTopBlobs: ``hidden`` states more when exposed."""
     have = len(at.bottoms)
@@ -133,7 +147,25 @@ def _lstm_unit(at: Setup) -> None:
 
 
 TYPES = (
-    LayerType("LSTM", _lstm, bottoms=(2, 5), tops=(1, 3), param="recurrent_param", no_force=(1,), no_gradient=(1,)),
-    LayerType("RNN", _rnn, bottoms=(2, 4), tops=(1, 2), param="recurrent_param", no_force=(1,), no_gradient=(1,)),
+    LayerType(
+        "LSTM",
+        _lstm,
+        bottoms=(2, 5),
+        tops=(1, 3),
+        param="recurrent_param",
+        no_force=(1,),
+        no_gradient=(1,),
+        macs=_recurrent_macs,
+    ),
+    LayerType(
+        "RNN",
+        _rnn,
+        bottoms=(2, 4),
+        tops=(1, 2),
+        param="recurrent_param",
+        no_force=(1,),
+        no_gradient=(1,),
+        macs=_recurrent_macs,
+    ),
     LayerType("LSTMUnit", _lstm_unit, bottoms=(3, 3), tops=(2, 2), no_force=(2,), no_gradient=(2,)),
 )
