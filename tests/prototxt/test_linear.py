@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from caffe_guard.config import Settings
 from caffe_guard.engine import lint
 from caffe_guard.prototxt import lexer, parse
+from tests.timing import cpu_seconds
 
-# How much more than ten times the time ten times the text may take: machines are busy, but 10² would be 100.
+# How much more than ten times the time ten times the text may take; a square would take ten times more.
 _SLACK = 3
 _LAYER = 'layer { name: "l" type: "ReLU" bottom: "a" top: "b" # said\n relu_param { negative_slope: 0.1 } }\n'
-
-
-def _seconds(work, text: str) -> float:
-    best = float("inf")
-    for _ in range(3):
-        start = time.perf_counter()
-        work(text)
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 TEXTS = {
@@ -56,7 +46,7 @@ TEXTS = {
 def test_ten_times_the_text_takes_about_ten_times_the_time(name):
     small, large = TEXTS[name](3_000), TEXTS[name](30_000)
     assert parse(large).print() == large
-    assert _seconds(parse, large) < 10 * _SLACK * _seconds(parse, small) + 0.02
+    assert cpu_seconds(lambda: parse(large)) < 10 * _SLACK * cpu_seconds(lambda: parse(small)) + 0.02
 
 
 def test_a_hundred_thousand_nested_braces_are_read_and_judged():
