@@ -27,8 +27,13 @@ def meant_states(net: Net) -> list[NetState]:
         rules = layer.message.get("include")
         if rules and not any(meets(state, rule) for state in states for rule in rules):
             states.append(_state_of(rules[0]))
-    with_data = [state for state in states if any(not layer.bottoms for layer in filter_layers(net, state)[0])]
+    with_data = [state for state in states if has_source(net, state)]
     return (with_data or states)[:_MOST_STATES]
+
+
+def has_source(net: Net, state: NetState) -> bool:
+    """Whether some layer that a state has reads nothing: data come in there."""
+    return any(not layer.bottoms for layer in filter_layers(net, state)[0])
 
 
 def _rules(layer: Layer) -> list[Message]:

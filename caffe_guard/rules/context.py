@@ -241,7 +241,7 @@ class NetContext:
 
     def _states(self) -> list[NetState]:
         from caffe_guard.net.phase import NetState
-        from caffe_guard.net.states import meant_states
+        from caffe_guard.net.states import has_source, meant_states
 
         states: list[NetState] = []
         for solver in self.solvers:
@@ -252,9 +252,8 @@ class NetContext:
                         states.append(state)
         if states:
             return states
-        if self.is_deploy:
-            return [NetState("TEST")]
-        return meant_states(self.net)
+        test = NetState("TEST")
+        return [test] if self.is_deploy and has_source(self.net, test) else meant_states(self.net)
 
     def _state_for(self, solver: SolverContext, linked: LinkedNet) -> NetState:
         """The phase, overridden by the net's own state, then by the solver's (solver.cpp, InitTrainNet, InitTestNets)."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from caffe_guard.net.layers.entry import UNBOUNDED, LayerType, Setup, count, product, words
+from caffe_guard.net.layers.entry import UNBOUNDED, LayerType, Setup, count, int32, product, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from caffe_guard.net.layers.entry import Extent, Shape
+
+
+# Caffe does not look whether a pad is negative, which one from 2147483648 on is.
+_ANY = -(2**31)
 
 
 def spatial(at: Setup, repeated: str, high: str, wide: str, axes: int, default: int, at_least: int) -> list[int]:
@@ -34,6 +38,7 @@ def spatial(at: Setup, repeated: str, high: str, wide: str, axes: int, default: 
                 f"{repeated} is given {len(given)} times for {axes} spatial axes; once, or once an axis: Caffe aborts",
                 repeated,
             )
+    values = [int32(value) for value in values]
     for value in values:
         if value < at_least:
             field = repeated if param.has(repeated) else high if param.has(high) else wide
@@ -48,7 +53,7 @@ def _windows(at: Setup, axes: int) -> tuple[list[int], list[int], list[int], lis
     """Kernel, stride, pad and dilation an axis."""
     kernel = spatial(at, "kernel_size", "kernel_h", "kernel_w", axes, -1, 1)
     stride = spatial(at, "stride", "stride_h", "stride_w", axes, 1, 1)
-    pad = spatial(at, "pad", "pad_h", "pad_w", axes, 0, 0)
+    pad = spatial(at, "pad", "pad_h", "pad_w", axes, 0, _ANY)
     given = at.param.get("dilation")
     if given is None:
         given = []
@@ -56,7 +61,7 @@ def _windows(at: Setup, axes: int) -> tuple[list[int], list[int], list[int], lis
         at.abort(
             "bad-parameter", f"dilation is given {len(given)} times for {axes} spatial axes: Caffe aborts", "dilation"
         )
-    dilation = (list(given) * axes if len(given) == 1 else list(given)) or [1] * axes
+    dilation = ([int32(one) for one in given] * (axes if len(given) == 1 else 1)) or [1] * axes
     # DeepLab's name for dilation, of the forks that came before it.
     hole = at.param.get("hole")
     if isinstance(hole, int) and not given:
@@ -81,7 +86,7 @@ def _convolved(at: Setup, shape: tuple[Extent, ...], first: int, settings: tuple
             out.append(None)
             continue
         reach = dilation * (kernel - 1) + 1
-        size = _divide(extent + 2 * pad - reach, stride) + 1
+        size = _divide(int32(extent + 2 * pad - reach), stride) + 1
         # Truncation hides a kernel that is too large by less than a stride: the size is then 1 all the same.
         if size < 1:
             name = "kernel_size" if at.param.has("kernel_size") else "kernel_h"
@@ -105,7 +110,7 @@ def _deconvolved(at: Setup, shape: tuple[Extent, ...], first: int, settings: tup
         if extent is None:
             out.append(None)
             continue
-        size = stride * (extent - 1) + dilation * (kernel - 1) + 1 - 2 * pad
+        size = int32(stride * (extent - 1) + dilation * (kernel - 1) + 1 - 2 * pad)
         if size < 1:
             at.abort(
                 "kernel-larger-than-input",

@@ -166,6 +166,11 @@ def count(shape: Iterable[Extent]) -> Extent:
     return None if unknown and total != 0 else total
 
 
+def int32(value: int) -> int:
+    """A value as Caffe's int holds it: settings are unsigned in the schema, and wrap from 2147483648 on."""
+    return value if -(2**31) <= value < 2**31 else (value + 2**31) % 2**32 - 2**31
+
+
 def product(*counts: Extent) -> Extent:
     """The product of counts; None when one is unknown."""
     return count(counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from caffe_guard.net.layers.entry import LayerType, Setup, words
+from caffe_guard.net.layers.entry import LayerType, Setup, int32, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,9 +101,9 @@ def window(at: Setup) -> Window:
     if param.get("global_pooling"):
         kernel: tuple[Extent, Extent] = (high, wide)
     elif has("kernel_size"):
-        kernel = (param.get("kernel_size"), param.get("kernel_size"))
+        kernel = (int32(param.get("kernel_size")), int32(param.get("kernel_size")))
     else:
-        kernel = (param.get("kernel_h"), param.get("kernel_w"))
+        kernel = (int32(param.get("kernel_h")), int32(param.get("kernel_w")))
     for extent in kernel:
         if extent is not None and extent < 1:
             name = "kernel_size" if has("kernel_size") else "kernel_h"
@@ -125,7 +125,7 @@ def window(at: Setup) -> Window:
                 "pad",
             )
         for side, extent in zip(pad, kernel):
-            if extent is not None and side >= extent:
+            if extent is not None and int32(side) >= extent:
                 at.abort(
                     "bad-parameter",
                     f"pad {side} is not smaller than kernel {extent}: Caffe aborts",
@@ -136,7 +136,7 @@ def window(at: Setup) -> Window:
         at.abort("bad-parameter", "stride is 0: Caffe divides by it, and the pooled size is meaningless", "stride")
     # Forks, and Caffe before 2018, always round up.
     ceil = param.get("round_mode") != "FLOOR"
-    return Window(kernel, (stride[0], stride[1]), (pad[0], pad[1]), ceil)
+    return Window(kernel, (int32(stride[0]), int32(stride[1])), (int32(pad[0]), int32(pad[1])), ceil)
 
 
 def pooled_axes(at: Setup) -> list[PooledAxis | None]:
