@@ -55,6 +55,16 @@ def _shown(command: str) -> str:
     return README[begin : README.index("```", begin)]
 
 
+def _demo():
+    """The files of `make demo`."""
+    sys.path.insert(0, os.path.join(ROOT, "tools"))
+    try:
+        import demo
+    finally:
+        sys.path.pop(0)
+    return demo
+
+
 def _output(folder, *words: str) -> str:
     return subprocess.run(
         [sys.executable, "-m", "caffe_guard", *words],
@@ -67,17 +77,18 @@ def _output(folder, *words: str) -> str:
 
 
 def test_shown_findings_are_what_lint_prints(tmp_path):
-    sys.path.insert(0, os.path.join(ROOT, "tools"))
-    try:
-        import demo
-    finally:
-        sys.path.pop(0)
+    demo = _demo()
     filler = 'weight_filler { type: "xavier" }'
     (tmp_path / "solver.prototxt").write_text(demo.SOLVER)
     (tmp_path / "train_val.prototxt").write_text(
         demo.READABLE.replace(filler, filler + ' bias_filler { type: "constant" }')
     )
     assert _output(tmp_path, "lint", "solver.prototxt") == _shown("caffe-guard lint solver.prototxt")
+
+
+def test_shown_shapes_are_what_shapes_prints(tmp_path):
+    (tmp_path / "train_val.prototxt").write_text(_demo().READABLE)
+    assert _output(tmp_path, "shapes", "train_val.prototxt") == _shown("caffe-guard shapes train_val.prototxt")
 
 
 def test_shown_rates_are_what_lr_prints(tmp_path):
