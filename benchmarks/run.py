@@ -21,7 +21,11 @@ from nets import SOLVER, net
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHARED = os.environ.get("CAFFE_GUARD_SHARED", os.path.join(ROOT, "..", "shared"))
-PUBLIC_NET = os.path.join(SHARED, "corpus/dev/soumith__convnet-benchmarks/caffe/imagenet_winners/googlenet.prototxt")
+PUBLIC = os.path.join(SHARED, "corpus/dev")
+PUBLIC_NETS = {
+    "a public GoogLeNet": "soumith__convnet-benchmarks/caffe/imagenet_winners/googlenet.prototxt",
+    "a public ResNet-152": "KaimingHe__deep-residual-networks/prototxt/ResNet-152-deploy.prototxt",
+}
 _LINT = "import sys; from caffe_guard.cli import main; sys.exit(main(['lint', 'solver.prototxt']))"
 _PARSE = """\
 from google.protobuf import text_format
@@ -121,9 +125,10 @@ def main() -> int:
         compileall.compile_dir(os.path.join(ROOT, "caffe_guard"), quiet=2)
         compileall.compile_dir(folder, quiet=2)
         texts = {"a net of GoogLeNet's size": net()}
-        if os.path.isfile(PUBLIC_NET):
-            with open(PUBLIC_NET, encoding="utf-8") as stream:
-                texts["a public GoogLeNet"] = stream.read()
+        for name, path in PUBLIC_NETS.items():
+            if os.path.isfile(os.path.join(PUBLIC, path)):
+                with open(os.path.join(PUBLIC, path), encoding="utf-8") as stream:
+                    texts[name] = stream.read()
         print("lint of a solver and its net / protobuf parses both, whole processes, medians of", args.pairs, "pairs")
         for name, text in texts.items():
             ours, theirs, ratio = against_protobuf(folder, text, args.pairs)

@@ -60,12 +60,22 @@ class PhaseNet:
         """``TRAIN`` or ``TEST``."""
         return self.state.phase
 
+    def in_state(self, state: NetState) -> PhaseNet | None:
+        """The same net in another state, when that has the same layers: nothing else depends on the state."""
+        layers, _ = filter_layers(self.net, state)
+        if len(layers) != len(self.layers) or any(one is not other for one, other in zip(layers, self.layers)):
+            return None
+        other = PhaseNet(self.net, state, layers, self.graph)
+        for name in ("blobs", "bottom_shapes", "need_backward", "problems", "top_shapes", "types"):
+            setattr(other, name, getattr(self, name))
+        return other
+
     def setup(self, index: int) -> Setup | None:
         """A layer set up anew on its known bottoms, for rules that ask an entry more; None for unknown types."""
         entry = self.types[index]
         if entry is None:
             return None
-        return Setup(self.layers[index], entry, self.bottom_shapes[index], self.phase, (), False)
+        return Setup(self.layers[index], entry, self.bottom_shapes[index], (), False)
 
 
 def infer(
@@ -101,7 +111,7 @@ def infer(
             if entry is None:
                 _check_type(layer)
             else:
-                at = Setup(layer, entry, bottoms, state.phase, base_dirs, data)
+                at = Setup(layer, entry, bottoms, base_dirs, data)
                 _check_counts(at)
                 known = index not in graph.unknown and layer.index not in unread
                 if known:
@@ -270,7 +280,7 @@ def _check_in_place(at: Setup) -> None:
                 later[index] = shape
     if changed < 0 or None in (at.bottoms[changed] or (None,)):
         return
-    again = Setup(at.layer, at.type, later, at.phase, at.base_dirs, at.data)
+    again = Setup(at.layer, at.type, later, at.base_dirs, at.data)
     try:
         at.type.setup(again)
         dies = again.blobs != at.blobs

@@ -222,7 +222,11 @@ class NetContext:
         With solvers: the states that they ask for. A net alone: those that its data layers speak of; a deploy net: TEST.
         """
         if self._phases is None:
-            self._phases = [self.built_for(state) for state in self._states()]
+            phases: list[PhaseNet] = []
+            for state in self._states():
+                alike = (built.in_state(state) for built in phases)
+                phases.append(next((one for one in alike if one is not None), None) or self.built_for(state))
+            self._phases = phases
         return self._phases
 
     def built_for(self, state: NetState) -> PhaseNet:

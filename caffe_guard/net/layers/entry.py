@@ -98,18 +98,19 @@ class LayerType:
 class Setup:
     """One layer being set up: its bottoms' shapes in, its tops' and learnable blobs' shapes out.
 
-    ``base_dirs`` are folders in which relative paths are tried, ``data`` whether files may be looked at.
+    ``base_dirs`` are folders in which relative paths are tried, ``data`` whether files may be looked at. No layer of
+    Caffe's has other shapes in TEST than in TRAIN: the phase is not known here, and phases of the same layers are built
+    once.
     """
 
-    __slots__ = ("base_dirs", "blobs", "bottoms", "data", "layer", "param", "phase", "tops", "type")
+    __slots__ = ("base_dirs", "blobs", "bottoms", "data", "layer", "param", "tops", "type")
 
     def __init__(
-        self, layer: Layer, type: LayerType, bottoms: list[Shape], phase: str, base_dirs: tuple[str, ...], data: bool
+        self, layer: Layer, type: LayerType, bottoms: list[Shape], base_dirs: tuple[str, ...], data: bool
     ) -> None:
         self.layer = layer
         self.type = type
         self.bottoms = bottoms
-        self.phase = phase
         self.base_dirs = base_dirs
         self.data = data
         self.param: Message = layer.param(type.param) if type.param is not None else layer.message
