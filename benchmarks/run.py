@@ -139,9 +139,10 @@ def main() -> int:
         print("time of lint by the length of the net, medians of", args.rounds, "rounds")
         for size, each in zip(sizes, seconds):
             growth = each / seconds[0]
-            fits = 0.8 <= growth / size <= 1.2
+            # Each run has a fixed cost too: less than so many times the time breaks no promise.
+            fits = growth / size <= 1.2
             kept = kept and fits
-            print(f"  × {size}: {each * 1000:.0f} ms, {growth:.1f} times the time (promise: {size}, give or take 20 %)")
+            print(f"  × {size}: {each * 1000:.0f} ms, {growth:.1f} times the time (promise: {size}, at most 20 % more)")
     print("every promise was kept" if kept else "NOT every promise was kept")
     return 0 if kept else 1
 
