@@ -3,7 +3,7 @@
 lint of a solver and a GoogLeNet-size net, whole process
     no slower than a Python process that imports protobuf's text_format and parses both files
 lint of a net 10 or 100 times as long
-    10 or 100 times the time, give or take 20 %
+    10 or 100 times the time, at most 20 % more
 """
 
 from __future__ import annotations
