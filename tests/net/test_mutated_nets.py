@@ -95,13 +95,34 @@ def test_mutated_nets_are_refused_where_caffe_refuses_them(judge, capsys):
             counts["on the layer"] += 1
         else:
             counts["elsewhere"] += 1
-            wrong.append(f"seed {seed}: lint says {errors[:2]}, Caffe aborts at {layers}: {messages}")
+            wrong.append(
+                f"seed {seed}: {_why(text, errors, layers)}: lint says {errors[:2]}, Caffe aborts at {layers}: {messages}"
+            )
     with capsys.disabled():
         print(f"\n{NETS} mutated nets of {len(bases)}: {dict(counts)}")
         for one in wrong:
             print("  " + one[:500])
     assert counts["wrong errors"] == 0
     assert counts["on the layer"] >= 0.98 * counts["abort"]
+
+
+def _why(text: str, errors: list, layers: set) -> str:
+    """In words, why lint and Caffe name different layers."""
+    names = [layer.name for layer in _layers(text)]
+    theirs = [names.index(layer) for layer in layers if layer in names]
+    ours = [names.index(layer) for _, layer, _ in errors if layer in names]
+    if any(layer is not None and layer.endswith("_split") for layer in layers):
+        return "Caffe's log names the Split behind the layer"
+    if theirs and ours and min(ours) < min(theirs):
+        return "lint names a layer before, which makes what the later one stumbles over"
+    if theirs and ours and min(ours) > min(theirs):
+        return "lint names a layer behind"
+    return "unexplained"
+
+
+def _layers(text: str) -> list:
+    net = net_of(text)
+    return net.layers if net is not None else []
 
 
 def _dies_later(judge, text: str, phases: set) -> bool:
