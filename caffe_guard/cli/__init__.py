@@ -23,6 +23,9 @@ COMMANDS = {
     "lint": ("caffe_guard.cli.lint", "judge solvers and nets before training"),
     "shapes": ("caffe_guard.cli.shapes", "show a net's layers, shapes, cost and gradients"),
     "lr": ("caffe_guard.cli.lr", "show a solver's learning rate over the run"),
+    "inject": ("caffe_guard.cli.inject", "put guards into a net that stop at the first NaN"),
+    "eject": ("caffe_guard.cli.eject", "take the guards out again"),
+    "layers": ("caffe_guard.cli.layers", "list the pack of pycaffe layers"),
     "rules": ("caffe_guard.cli.rules", "list the rules"),
     "explain": ("caffe_guard.cli.explain", "explain a rule: what happens, why, how to fix it"),
 }
