@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import fnmatch
 
+from caffe_guard.rules.python_layers._modules import PACK
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from caffe_guard.net.layers.entry import LayerType
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from caffe_guard.net.shapes import PhaseNet
 
 PYTHON = "Python"
-# The modules of the pack.
-PACK = ("check_finite_layer",)
 
 
 class PlaceError(Exception):

@@ -6,6 +6,7 @@ out gives back every byte. What a user changed inside a block goes with it; what
 
 from __future__ import annotations
 
+import bisect
 import json
 import re
 
@@ -100,13 +101,16 @@ def ejected(text: str, net: Net) -> tuple[str, list[str]]:
     """The text without blocks and what was written for them, and remarks about what was left."""
     edits = []
     remarks = []
+    layers = [layer for layer in net.layers if not layer.from_input]
+    ends = [layer.end for layer in layers]
     for head, match in _blocks(text):
         edits.append(Edit(match.start(), match.end(), ""))
         given = head.get("loss")
         if not isinstance(given, dict):
             continue
-        layer = next((layer for layer in net.layers if layer.name == head.get("after")), None)
-        values = layer.message.values("loss_weight") if layer is not None else []
+        # The layer before the block: names may repeat.
+        place = bisect.bisect_right(ends, match.start()) - 1
+        values = layers[place].message.values("loss_weight") if place >= 0 else []
         ours = [values[int(top)] for top in given if top.isdigit() and int(top) < len(values)] if given else values
         if not ours or any(text[value.start : value.end] != "0" for value in ours):
             remarks.append(f'the loss_weight of "{head.get("after")}" was changed since; it was left')
