@@ -1,9 +1,11 @@
-"""`make bench`: the measured promises of lint. Only ratios count, of medians of runs that alternate.
+"""`make bench`: the measured promises of lint and of the guard. Only ratios count, of medians of runs that alternate.
 
 lint of a solver and a GoogLeNet-size net, whole process
     no slower than a Python process that imports protobuf's text_format and parses both files
 lint of a net 10 or 100 times as long
     10 or 100 times the time, at most 20 % more
+a guard's check of a clean blob
+    at most 1.15 times one dot product, at least 8 times as fast as np.sum(1 - np.isfinite(x))
 """
 
 from __future__ import annotations
@@ -105,6 +107,34 @@ def scaling(folder: str, sizes: tuple[int, ...], rounds: int) -> list[float]:
     return [statistics.median(column) for column in zip(*rows)]
 
 
+def guard(rounds: int) -> tuple[float, float]:
+    """A guard's check of a clean blob: (times one dot product, how many times as fast as counting with isfinite)."""
+    import numpy as np
+
+    sys.path.insert(0, ROOT)
+    from tests.layers.stand_in import Blob, layer, load
+
+    # What a first convolution gives for 64 pictures.
+    blob = Blob(64, 96, 27, 27)
+    blob.data[...] = np.random.RandomState(1).standard_normal(blob.shape)
+    watch = layer(load("check_finite_layer").checkFiniteLayer, "bench", [blob], [blob])
+    flat = blob.data.ravel()
+    works = (
+        lambda: np.dot(flat, flat),
+        lambda: watch.forward([blob], [blob]),
+        lambda: np.sum(1 - np.isfinite(blob.data)),
+    )
+    rows = []
+    for _ in range(rounds):
+        row = []
+        for work in works:
+            start = time.perf_counter()
+            work()
+            row.append(time.perf_counter() - start)
+        rows.append(row)
+    return statistics.median(one[1] / one[0] for one in rows), statistics.median(one[2] / one[1] for one in rows)
+
+
 def _compile_schema(folder: str) -> None:
     from grpc_tools import protoc
 
@@ -143,6 +173,11 @@ def main() -> int:
             fits = growth / size <= 1.2
             kept = kept and fits
             print(f"  × {size}: {each * 1000:.0f} ms, {growth:.1f} times the time (promise: {size}, at most 20 % more)")
+    dots, faster = guard(51)
+    kept = kept and dots <= 1.15 and faster >= 8
+    print("a guard's check of a clean blob, medians of 51 rounds")
+    print(f"  {dots:.2f} times one dot product (promise: at most 1.15)")
+    print(f"  {faster:.1f} times as fast as np.sum(1 - np.isfinite(x)) (promise: at least 8)")
     print("every promise was kept" if kept else "NOT every promise was kept")
     return 0 if kept else 1
 

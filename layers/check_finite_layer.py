@@ -76,7 +76,8 @@ def read_options(text):
     if unknown:
         raise ValueError("unknown option %s; known: %s" % (", ".join(unknown), ", ".join(OPTIONS)))
     options = {
-        "prefix": str(given.get("prefix", "")),
+        # "%s" keeps what Python 2 has as unicode.
+        "prefix": "%s" % given.get("prefix", ""),
         "every": _count(given, "every", 1),
         "action": str(given.get("action", "raise")),
         "max_abs": None,
