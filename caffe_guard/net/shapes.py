@@ -117,7 +117,7 @@ def infer(
                 if known:
                     entry.setup(at)
                     _check_sizes(at)
-                    _check_in_place(at)
+                    _check_in_place(at, graph.reads[index])
                     tops = _as_many(at.tops, tops)
                     blobs = at.blobs
                     _check_loss_weights(at)
@@ -266,10 +266,15 @@ def _check_sizes(at: Setup) -> None:
             at.abort("empty-blob", f"{what} would have no items, {words(shape)}: Caffe aborts")
 
 
-def _check_in_place(at: Setup) -> None:
-    """A layer that changes the shape of its own bottom: every forward reshapes, and takes its own top for its input.
+# Their Reshape does nothing: a top that another layer reshapes in place stays as that layer left it.
+_NEVER_RESHAPE = ("DummyData", "HDF5Data", "Input", "Parameter")
 
-    Some layers then refuse it (InnerProduct: "Input size incompatible"). Others grind on in memory that is not theirs.
+
+def _check_in_place(at: Setup, reads: list[Version | None]) -> None:
+    """A layer that changes the shape of its own bottom, which comes from a layer that does not shape it anew.
+
+    Every forward reshapes, and the layer takes its own top for its input. Some layers then refuse it (InnerProduct:
+    "Input size incompatible"). Others grind on in memory that is not theirs.
     """
     changed = -1
     for top, shape in zip(at.layer.tops, at.tops):
@@ -279,6 +284,9 @@ def _check_in_place(at: Setup) -> None:
                 later = list(at.bottoms)
                 later[index] = shape
     if changed < 0 or None in (at.bottoms[changed] or (None,)):
+        return
+    version = reads[changed]
+    if version is None or version.producer.type not in _NEVER_RESHAPE:
         return
     again = Setup(at.layer, at.type, later, at.base_dirs, at.data)
     try:

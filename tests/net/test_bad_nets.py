@@ -26,6 +26,16 @@ NETS = {
     "a convolution without settings": (DATA + 'layer { name: "c" type: "Convolution" bottom: "d" top: "c" }\n', ["CG206"]),
     "a pooling without settings": (DATA + 'layer { name: "p" type: "Pooling" bottom: "d" top: "p" }\n', ["CG206"]),
     "a layer without a type": (DATA + 'layer { name: "a" bottom: "d" top: "a" }\n', ["CG201"]),
+    "a shape changed in place behind an Input": (
+        DATA + 'layer { name: "i" type: "InnerProduct" bottom: "d" top: "d" inner_product_param { num_output: 5 } }\n',
+        ["CG206"],
+    ),
+    "a shape changed in place behind a layer that shapes anew": (
+        DATA
+        + 'layer { name: "r" type: "ReLU" bottom: "d" top: "r" }\n'
+        + 'layer { name: "i" type: "InnerProduct" bottom: "r" top: "r" inner_product_param { num_output: 5 } }\n',
+        [],
+    ),
     "a layer without a name": (DATA + 'layer { type: "ReLU" bottom: "d" top: "a" }\n', []),
     "layers without anything": (DATA + "layer { }\nlayer { }\n", ["CG201"]),
     "a slice point beyond the axis": (
