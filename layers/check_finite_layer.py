@@ -110,7 +110,8 @@ def _count(given, name, default):
 def squares(values):
     """The sum of the squares of an array's items, in one pass; not finite when an item is not, or when it overflows."""
     flat = values.ravel()
-    return float(np.dot(flat, flat))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.dot(flat, flat))
 
 
 def census(values, allow=(), max_abs=None):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from caffe_guard.report.net_boxes import Box
+from caffe_guard.report.printable import printable
 
 COLOURS = {
     "data": "#dbe9f6",
@@ -38,5 +39,5 @@ def render(boxes: list[Box], title: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    plain = "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)
+    plain = printable(text, "\n")
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

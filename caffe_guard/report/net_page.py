@@ -8,6 +8,7 @@ from caffe_guard.report import net_svg
 from caffe_guard.report.net_boxes import Box
 from caffe_guard.report.net_dot import COLOURS
 from caffe_guard.report.net_table import number, scaled, size, totals
+from caffe_guard.report.printable import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def render(net: PhaseNet, boxes: list[Box], diagnostics: list[Diagnostic], title
     # The picture is made here, escaped by its own module; its XML declaration has no place inside a page.
     picture = net_svg.render(boxes, title).partition("\n")[2]
     return environment.get_template("net.html.j2").render(
-        title=_clean(title),
+        title=printable(title),
         totals=totals(net),
         colours=COLOURS,
         picture=picture,
@@ -39,9 +40,9 @@ def _finding(diagnostic: Diagnostic, net: PhaseNet, boxes: list[Box]) -> dict[st
     return {
         "severity": diagnostic.severity.label,
         "code": diagnostic.code,
-        "place": _clean(f"{diagnostic.source.path}:{line}:{column}"),
-        "message": _clean(finding.message),
-        "help": _clean(finding.help or ""),
+        "place": printable(f"{diagnostic.source.path}:{line}:{column}"),
+        "message": printable(finding.message),
+        "help": printable(finding.help or ""),
         "box": box,
     }
 
@@ -52,9 +53,9 @@ def _rows(net: PhaseNet) -> list[dict[str, object]]:
         tops = [f"{top.value} {words(shape)}" for top, shape in zip(layer.tops, net.top_shapes[index])]
         rows.append(
             {
-                "name": _clean(layer.name),
-                "type": _clean(layer.type),
-                "tops": [_clean(top) for top in tops],
+                "name": printable(layer.name),
+                "type": printable(layer.type),
+                "tops": [printable(top) for top in tops],
                 "params": number(cost.params),
                 "macs": scaled(cost.macs),
                 "memory": size(cost.activation_bytes),
@@ -62,8 +63,3 @@ def _rows(net: PhaseNet) -> list[dict[str, object]]:
             }
         )
     return rows
-
-
-def _clean(text: str) -> str:
-    """Lone surrogates, which no encoding takes, and control characters replaced."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)

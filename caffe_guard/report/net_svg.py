@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 from caffe_guard.report.net_boxes import Box
 from caffe_guard.report.net_dot import COLOURS, OUTLINES
 from caffe_guard.report.net_layout import LINE, Layout, Line, Node, lay_out
+from caffe_guard.report.printable import printable
 
 _STYLE = (
     "text{font:11px Helvetica,Arial,sans-serif;fill:#222;text-anchor:middle}"
@@ -18,11 +19,12 @@ _STYLE = (
 def render(boxes: list[Box], title: str) -> str:
     """The SVG text."""
     layout = lay_out(boxes)
+    title = printable(title)
     parts = [
         '<?xml version="1.0" encoding="UTF-8"?>\n',
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {layout.width:.0f} {layout.height:.0f}"'
-        f' width="{layout.width:.0f}" height="{layout.height:.0f}" role="img" aria-label={quoteattr(_clean(title))}>\n',
-        f"<title>{escape(_clean(title))}</title>\n<style>{_STYLE}</style>\n",
+        f' width="{layout.width:.0f}" height="{layout.height:.0f}" role="img" aria-label={quoteattr(title)}>\n',
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 0L8 4L0 8z" fill="#888"/></marker></defs>\n',
         *_drawing(layout),
@@ -50,7 +52,7 @@ def _path(line: Line) -> str:
         if node.box is None:
             y += node.height
             steps.append(f"L{x:.1f} {y:.1f}")
-    words = f"<title>{escape(_clean(line.words))}</title>"
+    words = f"<title>{escape(printable(line.words))}</title>"
     return f'<path class="e" marker-end="url(#tip)" d="{" ".join(steps)}">{words}</path>\n'
 
 
@@ -63,19 +65,14 @@ def _rectangle(node: Node) -> str:
     dash = "" if box.backward else ' stroke-dasharray="4 3"'
     title = "\n".join([*box.lines, *box.messages])
     parts = [
-        f'<g id="box{box.number}"><title>{escape(_clean(title))}</title>'
+        f'<g id="box{box.number}"><title>{escape(printable(title, chr(10)))}</title>'
         f'<rect x="{node.x - node.width / 2:.1f}" y="{node.y:.1f}" width="{node.width:.1f}" height="{node.height:.1f}"'
         f' rx="6" fill="{COLOURS[box.kind]}" stroke="{outline}" stroke-width="{width}"{dash}/>'
     ]
     y = node.y + LINE
     for index, line in enumerate(box.lines):
         name = ' class="n"' if index == 0 else ""
-        parts.append(f'<text x="{node.x:.1f}" y="{y:.1f}"{name}>{escape(_clean(line))}</text>')
+        parts.append(f'<text x="{node.x:.1f}" y="{y:.1f}"{name}>{escape(printable(line))}</text>')
         y += LINE
-    parts.append(f'<text x="{node.x:.1f}" y="{y:.1f}" class="s">{escape(_clean(box.shape))}</text></g>\n')
+    parts.append(f'<text x="{node.x:.1f}" y="{y:.1f}" class="s">{escape(printable(box.shape))}</text></g>\n')
     return "".join(parts)
-
-
-def _clean(text: str) -> str:
-    """What XML can hold."""
-    return "".join(character if character.isprintable() or character in "\n\t" else "\ufffd" for character in text)

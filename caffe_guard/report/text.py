@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from caffe_guard.diagnostic import Severity
+from caffe_guard.report.printable import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ _COLOURS = {
 }
 # A source line longer than this is cut around its caret.
 _WIDEST = 120
+
+
+def _shown(text: str) -> str:
+    return printable(text, "\t")
 
 
 class _Paint:
@@ -86,17 +91,17 @@ def _lines(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
     label = diagnostic.severity.label
     layer = f"{finding.layer}: " if finding.layer and not _names_layer(finding.message, finding.layer) else ""
     lines = [
-        f"{paint('bold', f'{_clean(source.path)}:{line}:{column}:')} {paint(label, label)} "
-        f"{paint('bold', diagnostic.code)} {_clean(layer + finding.message)}"
+        f"{paint('bold', f'{_shown(source.path)}:{line}:{column}:')} {paint(label, label)} "
+        f"{paint('bold', diagnostic.code)} {_shown(layer + finding.message)}"
     ]
     lines.extend(_excerpt(source, finding.start, finding.end, paint, label))
     if finding.help:
-        lines.append(f"    {paint('dim', 'help:')} {_clean(finding.help)}")
+        lines.append(f"    {paint('dim', 'help:')} {_shown(finding.help)}")
     for related in finding.related:
         place = related.source or source
         where = place.line_column(related.start)
         lines.append(
-            f"    {paint('dim', 'see:')} {_clean(place.path)}:{where[0]}:{where[1]}: {_clean(related.message)}"
+            f"    {paint('dim', 'see:')} {_shown(place.path)}:{where[0]}:{where[1]}: {_shown(related.message)}"
         )
     return lines
 
@@ -108,7 +113,7 @@ def _names_layer(message: str, layer: str) -> bool:
 def _excerpt(source: Source, start: int, end: int, paint: _Paint, label: str) -> list[str]:
     """The source line and a caret under the place, tabs kept so that the caret stands right."""
     line, column = source.line_column(start)
-    text = _clean(source.line_text(line))
+    text = _shown(source.line_text(line))
     if not text.strip():
         return []
     column -= 1
@@ -136,10 +141,3 @@ def _columns(character: str) -> int:
     import unicodedata
 
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _clean(text: str) -> str:
-    """The text with what a terminal would act on shown as U+FFFD: a file must not be able to drive the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() or character == "\t" else "\ufffd" for character in text)
