@@ -41,7 +41,8 @@ def render(result: Result, fail_on: Severity) -> str:
     suites.set("tests", str(len(by_path)))
     suites.set("failures", str(failed))
     ElementTree.indent(suites)
-    body = ElementTree.tostring(suites, encoding="unicode")
+    # ASCII with character references is right in whatever encoding the output has.
+    body = ElementTree.tostring(suites, encoding="us-ascii").decode("ascii")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
 
 

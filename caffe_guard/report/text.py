@@ -140,4 +140,6 @@ def _columns(character: str) -> int:
         return 1
     import unicodedata
 
+    if unicodedata.combining(character):
+        return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
